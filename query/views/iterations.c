@@ -54,7 +54,7 @@ static struct hq_error *count_children(struct run *run, const struct timeline *t
         int64_t at = (int64_t)timeline_shift(offset, r.time_us);
         bool spans = timeline_spans(time->db, r.metric);
 
-        if (r.metric != metric && metric != HQDB_NONE)
+        if (r.metric != metric && metric != HQDB_NONE && !db_is_of_devices(time->db, r.metric))
             continue;
         uint64_t begin = before;
 
@@ -203,14 +203,30 @@ static struct hq_error *add_nodes(struct run *run, const struct trace *t, const 
     return err;
 }
 
+/* Whether all that matches are commands of devices, whose visits are in the traces of queues. A scope of the host is in
+ * these too, above the commands that it gave, but no queue visits it. */
+static bool are_of_devices(struct run *run, const uint8_t *mark)
+{
+    bool host = false, device = false;
+
+    for (uint32_t c = 0; c < run->tree->context_count; c++)
+        if (mark[c])
+            *(tree_kind(run->tree, c) == SCOPE_DEVICE ? &device : &host) = true;
+    if (host && device)
+        run_note(run, "visits of threads alone: for commands of devices that match too, name their row as "
+                      "\"[kernel NAME]\"");
+    return device && !host;
+}
+
 static struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
     struct visits visits = {0};
     struct overall overall = {0};
     char *doubt = NULL;
-    struct hq_error *err = trace_init(&t, run, 1, 0, false);
     AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree);
+    bool devices = are_of_devices(run, mark);
+    struct hq_error *err = trace_init(&t, run, 1, 0, devices);
 
     if (!err)
         err = stretches_of(run, &t, mark, &visits, &doubt);
@@ -221,6 +237,8 @@ static struct hq_error *iterations_prepare(struct run *run)
     }
     if (!err)
         err = add_nodes(run, &t, &visits, &overall, mark);
+    if (!err && devices)
+        trace_note_clock(&t);
     if (!err)
         set_measures(run, &visits, overall.median, &overall.counts);
     free(doubt);

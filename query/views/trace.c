@@ -74,6 +74,7 @@ static struct hq_error *trace_fill(struct run *run, struct table *table)
         else
             draw(&t, level, table);
         trace_note_filled(&t);
+        trace_note_clock(&t);
     }
     trace_deinit(&t);
     return err;

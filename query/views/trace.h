@@ -42,6 +42,9 @@ struct hq_error *trace_look(struct trace *t);
  */
 void trace_note_filled(const struct trace *t);
 
+/* Says how far the times of queues of devices may be off, if any is among the profiles. */
+void trace_note_clock(const struct trace *t);
+
 /* The middle of column x. */
 static inline uint64_t trace_instant(const struct trace *t, uint32_t x)
 {

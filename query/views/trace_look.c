@@ -148,17 +148,24 @@ void trace_note_filled(const struct trace *t)
 {
     const struct db *db = t->time.db;
     uint32_t metric = timeline_metric(db);
-    size_t cells = (size_t)t->shown_count * t->width, filled = 0;
-    double ran = 0, all = (double)t->shown_count * (double)(t->to_us - t->from_us);
+    size_t cells = 0, filled = 0;
+    double ran = 0;
 
-    if (!cells || t->run->selection.sliced || metric == HQDB_NONE || timeline_period_us(db, metric) <= 0 ||
+    if (t->run->selection.sliced || metric == HQDB_NONE || timeline_period_us(db, metric) <= 0 ||
         timeline_is_elapsed(db, metric) || timeline_spans(db, metric))
         return;
-    for (size_t i = 0; i < cells; i++)
-        filled += t->contexts[i] != 0;
-    for (uint32_t y = 0; y < t->shown_count; y++)
+    for (uint32_t y = 0; y < t->shown_count; y++) {
+        if (db_is_queue(db, t->shown[y])) /* its spans are exact, and it has no processor time */
+            continue;
+        cells += t->width;
+        for (size_t i = (size_t)y * t->width; i < ((size_t)y + 1) * t->width; i++)
+            filled += t->contexts[i] != 0;
         ran += scaled_value(db_profile_total(db, t->shown[y], metric).sum, db->metrics[metric].scale) * 1e6;
-    double share = (double)filled / (double)cells, true_share = ran / all;
+    }
+    if (!cells)
+        return;
+    double share = (double)filled / (double)cells;
+    double true_share = ran / ((double)cells / t->width * (double)(t->to_us - t->from_us));
 
     /* So many instants tell a share to about half of that. */
     if (share - true_share > 1 / sqrt(t->width))
@@ -166,4 +173,20 @@ void trace_note_filled(const struct trace *t)
                  "%.1f%% of the cells are filled, and the profiles ran %.1f%% of the time: gaps of up to %d periods "
                  "are taken for delays",
                  100 * share, 100 * true_share, TIMELINE_GAP);
+}
+
+void trace_note_clock(const struct trace *t)
+{
+    const struct db *db = t->time.db;
+    uint64_t error = 0;
+    char text[UNITS_TEXT];
+
+    for (size_t i = 0; i < db->queue_count; i++)
+        for (uint32_t y = 0; y < t->profile_count; y++)
+            if (t->profiles[y] == db->queues[i].profile && db->queues[i].error_ns > error)
+                error = db->queues[i].error_ns;
+    if (!error)
+        return;
+    units_format(text, (double)error / 1e9, DIM_SECONDS);
+    run_note(t->run, "starts and ends in queues of devices may be off by %s on the clock of the host", text);
 }

@@ -186,6 +186,22 @@ def slices():
         check(abs(found - time) <= 2000 * count, f"{name} takes {time} ns, in slices {found}: {parts}")
 
 
+def visits():
+    """Each command of a kernel is a visit of its queue; a procedure of the host has visits of threads alone, and the picture of both tells the clocks' error."""
+    db, _ = known("kinds")
+    result = ask(db, "iterations of \"[kernel work]\" columns length * 1e9")
+    rows, time = result["rows"], ask(db, "procedures where name = \"[kernel work]\" columns gpu_time.x * 1e9")["rows"][0]["values"][0]
+    check(len(rows) == 3 and all("queue 0" in r["name"] for r in rows), f"three visits of the queue: {rows}")
+    check(abs(sum(r["values"][0] for r in rows) - time) <= 3 * 2000, f"they take {time} ns: {rows}")
+    text = run(HQ, db, "iterations of \"[kernel work]\"")
+    check("itself 100%" in text[1] and "itself 0%" not in text[1] and "on the clock of the host" in text[2], f"as text: {text}")
+    check("queue" not in run(HQ, db, "iterations of all_kinds")[1], "a procedure is visited by threads")
+    for query in ("trace", "trace devices 0"):
+        notes = run(HQ, db, query)
+        check("in queues of devices may be off by" in notes[2], f"`{query}` tells the error of the clock: {notes}")
+    check("of devices" not in run(HQ, db, "trace threads 0")[2], "threads have none")
+
+
 def statistics():
     """Those of metrics of threads are over threads, those of devices over queues."""
     db, _ = known("threads")
@@ -205,6 +221,7 @@ ways()
 shown()
 clinfo()
 statistics()
+visits()
 devices()
 gaps()
 bounded()

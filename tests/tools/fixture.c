@@ -9,7 +9,7 @@
  *     info KEY VALUE                            command, host, ... as `info` shows them
  *     metric EVENT DIMENSION SCALE PERIOD [FLAG]...
  *                                               seconds|events|bytes|none; sampled exact no_counts traced
- *                                               counted elapsed
+ *                                               counted elapsed device spans
  *     module ID PATH [BUILD-ID]
  *     file ID MODULE PATH
  *     proc ID FILE NAME LINE [linkage=NAME] [ALIAS]...
@@ -31,7 +31,8 @@
  *     message PROFILE TO COUNT BYTES NS RECEIVED RECEIVED-BYTES PATH
  *                                               TO is a rank, ? if it is not known, or a group as "0-3" or "1,2"; COUNT
  *                                               and BYTES to each of it
- *     queue PROFILE DEVICE [unordered]          PROFILE (thread=2147483648 or more) is a queue of the device
+ *     queue PROFILE DEVICE [unordered] [ERROR]  PROFILE (thread=2147483648 or more) is a queue of the device, whose
+ *                                               clock may be off by ERROR ns
  *     host-wait PROFILE FROM TO                 the thread waited for devices; times in ns
  *     command PROFILE kernel|copy|other[,user] CALLED READY START TIME BYTES PATH
  *                                               that it has run; times in ns, READY 0: it waited for no other
