@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE = PATH_MAX + 64, HEADERS = 32 };
 

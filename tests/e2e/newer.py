@@ -49,10 +49,11 @@ listed = subprocess.run(["git", "-C", TOP, "ls-files", *patterns], capture_outpu
 # A source archive is no clone.
 files = listed or [f for pattern in patterns for f in glob.glob("**/" + pattern, root_dir=TOP, recursive=True) if not f.startswith("build")]
 check(len(files) > 500, f"only {len(files)} sources were found")
-texts = {}
+texts, whole = {}, {}
 for path in files:
     with open(os.path.join(TOP, path), encoding="utf-8") as source:
         text = source.read()
+    whole[path] = text
     check(not re.search(rf"^\s*#\s*include <({HEADERS})>", text, re.M), f"{path} includes a header that Debian 11 does not have")
     # What stands in a string is looked up when the program runs.
     text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\\n])*\"", " ", text, flags=re.S)
@@ -63,4 +64,29 @@ shared = set().union(*(words for path, words in own.items() if path.endswith(".h
 for words, since, places in NEWER:
     seen = {path for path, text in texts.items() if any(m[1] not in own[path] | shared for m in re.finditer(rf"(?<![\w.>])({words})(?!\w)", text))}
     check(seen <= set(places), f"{words} ({since}) stands in {', '.join(sorted(seen - set(places)))}")
+
+# Before 2.34 <signal.h> does not bring <unistd.h> along: who uses its names includes it, or a header of ours that does.
+UNISTD = r"(?:_exit|access|alarm|ch(?:dir|own)|close|dup[23]?|exec[lv]p?e?|f(?:chdir|datasync|ork|sync|truncate)|get(?:cwd|hostname|opt|p?pid|uid)|is" \
+    r"atty|link|lseek|pathconf|pause|pipe2?|pread|pwrite|read|readlink(?:at)?|rmdir|set(?:sid|uid)|sleep|symlink|syscall|sysconf|truncate|unlink(?:at)?" \
+    r"|usleep|vfork|write)(?= ?\()|__environ|STD(?:IN|OUT|ERR)_FILENO|_SC_\w+|[FRWX]_OK"
+
+
+def included(path):
+    """Headers of the system that a source includes, also by those of ours."""
+    seen, todo, found = {path}, [path], set()
+    while todo:
+        for system, name in re.findall(r"^\s*#\s*include (?:<([^>]+)>|\"([^\"]+)\")", whole[todo.pop()], re.M):
+            found.add(system)
+            if name in whole and name not in seen:
+                seen.add(name)
+                todo.append(name)
+    return found
+
+
+for path, text in texts.items():
+    if path.endswith(".c") and "unistd.h" not in included(path):
+        code = re.sub(r"^\s*#\s*define\b(\\\n|.)*", " ", text, flags=re.M)
+        used = {m[0] for m in re.finditer(rf"(?<![\w.>*])({UNISTD})\b", code)}
+        used -= {m[1] for m in re.finditer(r"^[a-z]\w* [\w *]*?\b(\w+)\(", text, re.M)}  # of its own
+        check(not used, f"{path} uses {', '.join(sorted(used))} without <unistd.h>")
 finish()
