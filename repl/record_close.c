@@ -2,6 +2,7 @@
 /* Prints what `hq record` says when the program has ended: one line about the data, and notes where the user has to
  * know something. */
 #include "repl/record.h"
+#include "repl/record_perf.h"
 
 #include "common/file.h"
 #include "common/log.h"
@@ -58,7 +59,9 @@ static void add_commands(struct str *line, const char *before, uint64_t count, c
     str_add(line, behind);
 }
 
-static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status)
+/* `elsewhere`: that much CPU time, or a program that is known by name, was without the collector. */
+static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status,
+                      bool elsewhere)
 {
     AUTO_STR struct str line = {0};
 
@@ -84,6 +87,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
     bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
     if (none && WIFEXITED(status) && WEXITSTATUS(status))
         str_addf(&line, "; the program ended with status %d: record it anew with --force", WEXITSTATUS(status));
+    else if (none && elsewhere)
+        str_add(&line, "; what used CPU time was not measured");
     else if (none && strstr(events, "CPUTIME@"))
         str_add(&line, "; it used too little CPU time for one: run it longer, ask for more (-e CPUTIME@1000/s), or for "
                        "the time that it waits too (-e REALTIME)");
@@ -105,23 +110,21 @@ static void tell_data(const struct record_place *place, const struct record_sum 
                 place->database);
 }
 
-/* Programs that the collector was not loaded into. False if there are none. */
-static bool tell_programs(const struct record_place *place)
+/* Programs that the collector was not loaded into, and what measures them if nothing else was. */
+static void tell_programs(const struct unmeasured_list *list, bool nothing)
 {
-    AUTO(unmeasured_deinit) struct unmeasured_list list = {0};
     AUTO_STR struct str line = {0};
 
-    unmeasured_read(place->measurements, &list);
-    for (size_t i = 0; i < list.len && i < NAMED; i++) {
-        str_addf(&line, "%s%s", i ? ", " : "", list.data[i].text);
-        if (list.data[i].times > 1)
-            str_addf(&line, " %llu times", (unsigned long long)list.data[i].times);
+    for (size_t i = 0; i < list->len && i < NAMED; i++) {
+        str_addf(&line, "%s%s", i ? ", " : "", list->data[i].text);
+        if (list->data[i].times > 1)
+            str_addf(&line, " %llu times", (unsigned long long)list->data[i].times);
     }
-    if (list.len > NAMED)
-        str_addf(&line, ", and %zu more that `info` names", list.len - NAMED);
-    if (list.len)
-        fprintf(stderr, "hq: not measured: %s\n", str_cstr(&line));
-    return list.len > 0;
+    if (list->len > NAMED)
+        str_addf(&line, ", and %zu more that `info` names", list->len - NAMED);
+    if (list->len)
+        fprintf(stderr, "hq: not measured: %s%s\n", str_cstr(&line),
+                nothing && record_perf_may() ? "; hq record --by=perf needs no collector" : "");
 }
 
 /* The place of CPUTIME in the list of events, -1 if it is not there. */
@@ -133,6 +136,12 @@ static int cputime_of(const char *events)
     for (const char *c = events; at && c < at; c++)
         place += *c == ',';
     return at ? place : -1;
+}
+
+/* CPU time of processes that were not measured, in seconds. */
+static double time_elsewhere(const struct record_sum *sum, int event)
+{
+    return record_cpu_time() - (double)(sum->loading_ns + sum->measured_ns + sum->unended_sum[event]) / 1e9;
 }
 
 /*
@@ -148,16 +157,15 @@ static void tell_missing_time(const struct record_sum *sum, const char *events)
     if (event < 0 || event >= RECORD_EVENTS)
         return;
     double total = record_cpu_time(), sampled = (double)sum->event_sum[event] / 1e9, rest = total - sampled;
-    double loading = (double)sum->loading_ns / 1e9,
-           measured = (double)(sum->measured_ns + sum->unended_sum[event]) / 1e9;
+    double loading = (double)sum->loading_ns / 1e9, elsewhere = time_elsewhere(sum, event);
     if (rest < 0.1 || rest < 0.25 * total)
         return;
     struct {
         double seconds;
         const char *where;
     } part[] = {
-        {total - loading - measured, "in processes that could not be measured or were too short"},
-        {measured - sampled, "in threads and processes that ended before a sample was due"},
+        {elsewhere, "in processes that could not be measured or were too short"},
+        {total - loading - elsewhere - sampled, "in threads and processes that ended before a sample was due"},
         {loading, "while programs were loaded, linked and initialised"},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
@@ -197,9 +205,11 @@ static void tell_trap(const struct record_sum *sum, int status)
 
 bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
 {
+    AUTO(unmeasured_deinit) struct unmeasured_list list = {0};
     struct record_sum sum;
     AUTO_STR struct str note = {0};
     unsigned left = 0;
+    int event = cputime_of(events);
     struct hq_error *error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
 
     if (!error)
@@ -214,9 +224,12 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
 
     if (place->rank > 0 && !sum.lost)
         return measured;
-    tell_data(place, &sum, events, status);
+    unmeasured_read(place->measurements, &list);
+    tell_data(place, &sum, events, status,
+              list.len || (event >= 0 && event < RECORD_EVENTS && time_elsewhere(&sum, event) >= 0.1));
     tell_trap(&sum, status);
-    if (!tell_programs(place) && all && sum.files && !sum.lost)
+    tell_programs(&list, !measured);
+    if (!list.len && all && sum.files && !sum.lost)
         tell_missing_time(&sum, events);
     if (sum.clock[HQM_CLOCK_TIMER] || sum.timer_threads)
         record_note_tick(events, &note);

@@ -34,6 +34,10 @@ check "--require: too short for a sample" [ $status = 125 ]
 record -- "$TMP/static" 0.1
 check "without it the program is run" [ $status = 0 ]
 check "what measures it is told, or forbidden" [ "$(grep -c 'by=perf' "$TMP/err")" -le 1 ]
+record -- env "$TMP/static" 0.3
+check "started by another: it is named" grep -q 'not measured: .*static (statically linked)' "$TMP/err"
+check "started by another: nobody is told to run it longer" eval '! grep -q "too little CPU time" "$TMP/err"'
+check "started by another: what used the time" grep -q '0 samples.*; what used CPU time was not measured' "$TMP/err"
 install -m 4755 "$TMP/static" "$TMP/privileged"
 if chown nobody "$TMP/privileged" 2>/dev/null && chmod 4755 "$TMP/privileged" && [ -u "$TMP/privileged" ]; then
     record -- "$TMP/privileged" 0.1
