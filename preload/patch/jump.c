@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/patch/jump.h"
 
+#include "preload/arch/arch.h" /* also __get_cpuid */
 #include "preload/hot.h"
 #include "preload/patch/slots.h"
 #include "preload/patch/visits.h"
@@ -8,8 +9,6 @@
 #include "preload/signals.h"
 #include "preload/thread.h"
 #include "unwind/cfi.h"
-
-#include <cpuid.h>
 
 volatile bool jump_over;
 uint64_t jump_signals;

@@ -64,6 +64,9 @@ shared = set().union(*(words for path, words in own.items() if path.endswith(".h
 for words, since, places in NEWER:
     seen = {path for path, text in texts.items() if any(m[1] not in own[path] | shared for m in re.finditer(rf"(?<![\w.>])({words})(?!\w)", text))}
     check(seen <= set(places), f"{words} ({since}) stands in {', '.join(sorted(seen - set(places)))}")
+# That of gcc 10 has no guard against being included twice.
+by = [path for path, text in whole.items() if re.search(r"^\s*#\s*include <cpuid\.h>", text, re.M)]
+check(len(by) == 1, f"<cpuid.h> is included by {', '.join(by)}")
 
 # Before 2.34 <signal.h> does not bring <unistd.h> along: who uses its names includes it, or a header of ours that does.
 UNISTD = r"(?:_exit|access|alarm|ch(?:dir|own)|close|dup[23]?|exec[lv]p?e?|f(?:chdir|datasync|ork|sync|truncate)|get(?:cwd|hostname|opt|p?pid|uid)|is" \
