@@ -126,6 +126,52 @@ static void find_ready_of(struct hqdb_command *to, const struct process *p, cons
         to->flags &= (uint16_t)~HQM_COMMAND_USER;
 }
 
+/* A command and where it stands in both lists, in the order in which its queue got it. */
+struct given {
+    const struct hqm_command *command;
+    size_t at;
+};
+
+static int compare_given(const void *pa, const void *pb)
+{
+    const struct hqm_command *a = ((const struct given *)pa)->command, *b = ((const struct given *)pb)->command;
+
+    if (a->queue != b->queue)
+        return a->queue < b->queue ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* In an unordered queue commands wait for the barriers before them, and barriers for what is before these. A barrier
+ * that tells no times ends when all has come for which it waits. */
+static void find_fences(struct process *p, const struct hqm_command *commands)
+{
+    AUTO_FREE struct given *given = xcalloc(p->command_count + 1, sizeof *given);
+    uint64_t all = 0, fence = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->command_count; i++)
+        if (p->queues[commands[i].queue - 1].queue.flags & HQM_QUEUE_UNORDERED)
+            given[n++] = (struct given){&commands[i], i};
+    if (n)
+        qsort(given, n, sizeof *given, compare_given);
+    for (size_t i = 0; i < n; i++) {
+        const struct hqm_command *c = given[i].command;
+        struct hqdb_command *to = &p->commands[given[i].at].command;
+        uint64_t at, end;
+
+        if (i && c->queue != given[i - 1].command->queue)
+            all = fence = 0;
+        at = c->flags & HQM_COMMAND_ALL && all > fence ? all : fence;
+        if (at > to->ready_ns && (to->ready_ns || !(to->flags & HQM_COMMAND_USER))) {
+            to->ready_ns = at;
+            to->flags &= (uint16_t)~HQM_COMMAND_USER;
+        }
+        end = c->flags & HQM_COMMAND_UNTIMED ? to->ready_ns : to->start_ns + to->time_ns;
+        all = end > all ? end : all;
+        fence = c->flags & HQM_COMMAND_FENCE && end > fence ? end : fence;
+    }
+}
+
 /* Also reads the records of the host: when it waited, and when it set events of its own. */
 static void find_ready(struct process *p, const struct measurement *m, const struct hqm_command *commands)
 {
@@ -149,6 +195,7 @@ static void find_ready(struct process *p, const struct measurement *m, const str
         map_put(&ends, commands[i].number, i);
     for (size_t i = 0; i < p->command_count; i++)
         find_ready_of(&p->commands[i].command, p, &commands[i], &ends, &set);
+    find_fences(p, commands);
 }
 
 /* ---- commands ---- */

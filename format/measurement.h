@@ -357,6 +357,8 @@ enum {
     HQM_COMMAND_UNTIMED = 1, /* its times are not known */
     HQM_COMMAND_USER = 2,    /* it had to wait for an event that the program itself sets (OpenCL: user event) */
     HQM_COMMAND_MORE = 4,    /* it had to wait for more commands than `after` names */
+    HQM_COMMAND_ALL = 8,     /* it had to wait for all that was given to its queue before it */
+    HQM_COMMAND_FENCE = 16,  /* all that is given to its queue after it has to wait for it */
     HQM_COMMAND_AFTER = 4
 };
 

@@ -293,12 +293,27 @@ static bool succeeded(enum function function, uintptr_t result)
     return (int)result == CL_SUCCESS;
 }
 
-static void fill(struct flight *f, const struct command_row *row, const uintptr_t *words, uint32_t queue)
+/* Where commands of a queue may overtake each other, barriers and markers say which do not. */
+static uint16_t order_of(enum function function, const uintptr_t *words)
 {
+    switch (function) {
+    case CL_clEnqueueMarker: return HQM_COMMAND_ALL;
+    case CL_clEnqueueBarrier: return HQM_COMMAND_ALL | HQM_COMMAND_FENCE;
+    case CL_clEnqueueWaitForEvents: return HQM_COMMAND_FENCE;
+    case CL_clEnqueueMarkerWithWaitList: return (uint32_t)words[1] ? 0 : HQM_COMMAND_ALL;
+    case CL_clEnqueueBarrierWithWaitList: return HQM_COMMAND_FENCE | ((uint32_t)words[1] ? 0 : HQM_COMMAND_ALL);
+    default: return 0;
+    }
+}
+
+static void fill(struct flight *f, enum function function, const uintptr_t *words, uint32_t queue)
+{
+    const struct command_row *row = &command_rows[function];
     unsigned list = row->event == NONE ? 2u : row->event - 1u;
 
     f->record.queue = queue;
     f->record.kind = row->kind;
+    f->record.flags = order_of(function, words);
     f->record.number = atomic_fetch_add(&numbers, 1) + 1;
     note_amount(&f->record, row, words);
     if (row->words > list && list > 1)
@@ -328,7 +343,7 @@ uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below
     if (!f)
         return cl_invoke(below, words, row->words);
     f->call = call;
-    fill(f, row, words, q.number);
+    fill(f, function, words, q.number);
     ours = row->event != NONE && !words[row->event];
     if (ours)
         words[row->event] = (uintptr_t)&event;

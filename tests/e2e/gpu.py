@@ -144,6 +144,23 @@ def gaps():
         check(abs(found - planted[cause]) <= slack, f"{cause}: the program says {planted[cause]} ns, hq {found}, within {slack}: {out}")
 
 
+def barriers():
+    """In an unordered queue what stands behind a barrier could not begin before; that is no latency of its launch."""
+    db = f"{TMP}/barriers.hq"
+    status, out, err = run(HQ, "record", "-e", "GPU", "-o", db, "--", f"{PROGRAMS}/opencl_gaps", "barriers",
+                           env={**ENVIRONMENT, "POCL_DEVICES": "pthread pthread"})
+    if status == 77:
+        return
+    check(status == 0, f"barriers: {out} {err}")
+    words = out.split()
+    said = {words[i]: int(words[i + 1]) for i in range(0, len(words), 2)}
+    rows = ask(db, "devices of give_barriers columns latency * 1e9, error * 1e9, commands")["rows"]
+    ours = [r["values"] for r in rows if r["values"][2] == 6]
+    check(len(ours) == 1, f"one device has six commands: {rows}")
+    slack = said["uncertain"] + 20 * max(r["values"][1] for r in rows)
+    check(abs(ours[0][0] - said["latency"]) <= slack, f"the program says {said}, hq a latency of {ours[0][0]} ns, within {slack}")
+
+
 def bounded():
     """With --max-size the costs of all commands stay, by context, and the newest one by one."""
     db = f"{TMP}/bounded.hq"
@@ -224,6 +241,7 @@ statistics()
 visits()
 devices()
 gaps()
+barriers()
 bounded()
 slices()
 no_platform()

@@ -3,6 +3,8 @@
  * The second of two OpenCL devices is idle for each cause that there is; prints for how long, in ns, by the times of
  * its own events, and how long the calls took in which the host gave commands. build: -O2 -g -lOpenCL
  *
+ * With an argument it gives an unordered queue barriers, and prints how long its commands that could begin did not.
+ *
  * Ends with 77 where there are no two devices.
  */
 #include "opencl_help.h"
@@ -142,7 +144,48 @@ static __attribute__((noinline)) void leave_gaps(cl_command_queue other, cl_comm
     clReleaseMemObject(far);
 }
 
-int main(void)
+static cl_ulong latest(cl_ulong a, cl_ulong b)
+{
+    return a > b ? a : b;
+}
+
+/* What stands behind a barrier could not begin before that has ended, and a barrier waits for all before it. */
+static __attribute__((noinline)) void give_barriers(void)
+{
+    enum { LONG, FENCE, SHORT, AGAIN, BEHIND_ALL, GIVEN };
+    cl_command_queue queue = make_queue(CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_mem buffer[GIVEN];
+    cl_event event[GIVEN];
+    struct times t[GIVEN];
+    cl_ulong all = 0, waited = 0;
+
+    for (int i = 0; i < GIVEN; i++)
+        buffer[i] = make_buffer();
+    event[LONG] = launch_noting(queue, buffer[LONG], 1500, BYTES / 4, NULL);
+    before_call();
+    must(clEnqueueBarrierWithWaitList(queue, 0, NULL, &event[FENCE]), "barrier");
+    after_call();
+    event[SHORT] = launch_noting(queue, buffer[SHORT], 100, 64, NULL);
+    event[AGAIN] = launch_noting(queue, buffer[AGAIN], 1500, BYTES / 4, NULL);
+    before_call();
+    must(clEnqueueBarrier(queue), "barrier");
+    after_call();
+    event[BEHIND_ALL] = launch_noting(queue, buffer[BEHIND_ALL], 100, 64, NULL);
+    must(clFinish(queue), "finish");
+    for (int i = 0; i < GIVEN; i++) {
+        cl_ulong from = i == LONG ? 0 : i == FENCE || i == BEHIND_ALL ? all : t[FENCE].end;
+
+        t[i] = times_of(event[i]);
+        waited += t[i].start - latest(t[i].queued, from);
+        all = latest(all, t[i].end);
+        clReleaseEvent(event[i]);
+        clReleaseMemObject(buffer[i]);
+    }
+    printf("latency %lu long %lu uncertain %lu\n", waited / GIVEN, t[LONG].end - t[LONG].start, uncertain);
+    clReleaseCommandQueue(queue);
+}
+
+int main(int argc, char **argv)
 {
     cl_platform_id platform;
     cl_device_id two[2];
@@ -150,6 +193,7 @@ int main(void)
     cl_int status;
     cl_uint count = 0;
 
+    (void)argv;
     if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, two, &count) != CL_SUCCESS || count < 2)
         return 77;
@@ -160,7 +204,10 @@ int main(void)
     must(clBuildProgram(program, 2, two, "", NULL, NULL), "build");
     other = make_queue_of(two[0]);
     queue = make_queue_of(two[1]);
-    leave_gaps(other, queue);
+    if (argc > 1)
+        give_barriers();
+    else
+        leave_gaps(other, queue);
     clReleaseCommandQueue(other);
     clReleaseCommandQueue(queue);
     clReleaseProgram(program);
