@@ -230,6 +230,11 @@ const char *name_last(const char *name, size_t *length)
     return from;
 }
 
+bool name_is_address(const char *name)
+{
+    return strstr(name, "+0x");
+}
+
 bool name_is_structor(const char *name)
 {
     size_t n;

@@ -32,6 +32,10 @@ bool name_ends(const char *name, const char *word);
 /* The last component without arguments: push_back. *length is its length. */
 const char *name_last(const char *name, size_t *length);
 
+/* True if the name, or a name in a path of several, is an address in a file: libgomp.so.1+0x1cfd0, as code without
+ * symbols is called. */
+bool name_is_address(const char *name);
+
 /* True for constructors and destructors, which have several names for the linker each: `A<int>::A(int)`, `A::~A()`. */
 bool name_is_structor(const char *name);
 

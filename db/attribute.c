@@ -2,19 +2,14 @@
 #include "db/attribution.h"
 
 #include "common/mem.h"
+#include "common/names.h"
 #include "common/numbers.h"
 #include "db/devices.h"
 #include <stdlib.h>
 
-/* Stripped code gets names such as libgomp.so.1+0x1cfd0. */
-static bool is_unnamed(const char *name)
-{
-    return strstr(name, "+0x") != NULL;
-}
-
 static enum role role_in(const char *name)
 {
-    return is_unnamed(name) ? ROLE_UNNAMED : role_of(name);
+    return name_is_address(name) ? ROLE_UNNAMED : role_of(name);
 }
 
 static const char **alias_texts(const struct structure *s, const struct structure_scope *x)
@@ -251,7 +246,7 @@ static const char *creator_name(const struct attribution *a, const struct tree_c
     for (size_t i = 0; i < TREE_CREATOR_SITES; i++) {
         const char *name = procedure_name(a, &c->sites[i]);
 
-        if (name && !is_unnamed(name))
+        if (name && !name_is_address(name))
             return name;
     }
     return procedure_name(a, &c->sites[0]);

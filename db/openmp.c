@@ -6,6 +6,7 @@
  */
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/names.h"
 #include "db/attribution.h"
 #include "db/fuse.h"
 #include <fnmatch.h>
@@ -442,7 +443,7 @@ uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, co
 #include "db/states.def"
     };
     const struct module_work *w = &a->modules[f->module];
-    bool inside = name && strstr(name, "+0x");
+    bool inside = name && name_is_address(name);
 
     if (idle)
         return code_of_scope(a, w->module, f->offset, state_scope(a, w->module, SCOPE_WAIT, "[idle: no region]"));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is a value larger than its baseline, or may it be chance (baseline.h)? */
 #include "repl/baseline.h"
+#include "common/names.h"
 #include "repl/gate/judge.h"
 #include "repl/row_paths.h"
 #include <math.h>
-#include <string.h>
 
 /* How far the share of a half differs between two runs if nothing is known of that. */
 static const double unknown_spread = 0.04;
@@ -276,7 +276,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
         return;
     }
     former->taken = true;
-    j->nameless |= strstr(now->path, "+0x") && !strstr(former->value->path, "+0x");
+    j->nameless |= name_is_address(now->path) && !name_is_address(former->value->path);
     comes_to(j, CHECK_INCONCLUSIVE);
     vec_push(&j->renamed,
              (struct told){arena_printf(j->arena, "  %s of %s (%s) is gone, %s (%s) is new", now->metric,

@@ -2,6 +2,7 @@
 /* Baselines in `hq check`: the values of a query against those that were written before. */
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/names.h"
 #include "query/grammar/parse.h"
 #include "repl/check_run.h"
 #include <string.h>
@@ -105,7 +106,7 @@ static void tell_addresses(const struct runner *r, const struct statement *st, c
     size_t n = 0;
 
     vec_foreach(v, &q->values)
-        n += strstr(v->path, "+0x") != NULL;
+        n += name_is_address(v->path);
     if (n)
         log_warn("%s:%u: %zu of %zu values are of procedures without names (a stripped program or library), whose "
                  "addresses change with each build; record them with symbols",

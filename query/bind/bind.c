@@ -138,8 +138,8 @@ static struct hq_error *bind_text(struct binding *b, enum operator op, const str
 /* Says that a bare number is one of seconds: who writes `cputime > 10` may mean a share, or milliseconds. */
 static void note_seconds(struct binding *b, const struct expr *number, const struct program *other)
 {
-    if ((b->chooses_rows || b->judges) && number->kind == EXPR_NUMBER && number->dim == DIM_NONE &&
-        number->number >= 1 && !other->literal && other->dim == DIM_SECONDS)
+    if (b->binds != BINDS_VALUES && number->kind == EXPR_NUMBER && number->dim == DIM_NONE && number->number >= 1 &&
+        !other->literal && other->dim == DIM_SECONDS)
         vec_push(&b->selection->notes,
                  xasprintf("`%.15g` is %.15g s here: %.15g%% is a share, %.15gms are milliseconds", number->number,
                            number->number, number->number, number->number));

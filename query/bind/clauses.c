@@ -314,7 +314,7 @@ struct hq_error *clauses_bind(struct run *run)
         HQ_TRY(bind_columns(run));
     else
         beside_column(run, run->view->beside);
-    run->binding.chooses_rows = true;
+    run->binding.binds = BINDS_ROWS;
     for (size_t i = 0; i < q->where.len; i++) {
         struct program *p;
 
@@ -328,8 +328,7 @@ struct hq_error *clauses_bind(struct run *run)
         vec_push(&run->matching, r);
         HQ_TRY(names_check(&run->binding, &q->matching.data[i]));
     }
-    run->binding.chooses_rows = false;
-    run->binding.judges = true;
+    run->binding.binds = BINDS_EXPECTATIONS;
     for (size_t i = 0; i < q->expect.len; i++) {
         struct program *p = NULL;
 
@@ -337,7 +336,7 @@ struct hq_error *clauses_bind(struct run *run)
             HQ_TRY(bind_expectation(&run->binding, q->expect.data[i].expr, &p));
         vec_push(&run->expect, p);
     }
-    run->binding.judges = false;
+    run->binding.binds = BINDS_VALUES;
     HQ_TRY(bind_sort(run));
     if (!run->by)
         run->by = default_key(run);

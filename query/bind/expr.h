@@ -79,11 +79,11 @@ struct binding {
         struct place place;
         const char *name;
     })
-    groups;                    /* what `group` is compared with */
+    groups; /* what `group` is compared with */
+    /* Columns and sort keys are bound, conditions of where, or those of expect. */
+    enum { BINDS_VALUES, BINDS_ROWS, BINDS_EXPECTATIONS } binds;
     bool has_rows_of_profiles; /* rank, thread, host have a meaning */
     unsigned row_kinds;        /* KIND_BIT of the rows of the view */
-    bool chooses_rows;         /* what is bound is a condition of where */
-    bool judges;               /* what is bound is an expectation */
     const char *unknown_name;  /* why what `name` is compared with names nothing that is known; NULL */
     VEC(struct statistic) statistics;
     VEC(struct regex *) regexes;

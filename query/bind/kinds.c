@@ -54,7 +54,7 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
     if (query_setting(b->env, SETTING_STRICT))
         return place_error(&e->place, NULL, "%s", str_cstr(&text));
     vec_push(&b->selection->notes, xstrdup(str_cstr(&text)));
-    if (b->chooses_rows)
+    if (b->binds == BINDS_ROWS)
         b->unknown_name = arena_strdup(b->arena, str_cstr(&text));
     return NULL;
 }
@@ -63,7 +63,7 @@ struct hq_error *names_check(struct binding *b, const struct pattern *named)
 {
     struct matches m;
 
-    if (!b->chooses_rows || !(b->row_kinds & KIND_BIT(SCOPE_PROCEDURE)))
+    if (b->binds != BINDS_ROWS || !(b->row_kinds & KIND_BIT(SCOPE_PROCEDURE)))
         return NULL;
     HQ_TRY(pattern_resolve(b->env, &b->selection->tree, named, b->row_kinds, &m));
     if (m.unknown) {

@@ -122,7 +122,7 @@ void helpers_find(const struct db *db, struct helpers *out)
     AUTO_FREE uint8_t *frames = look_at_frames(db);
     bool ranks = false;
 
-    *out = (struct helpers){.of = xcalloc(db->profile_count + 1, 1)};
+    *out = (struct helpers){.of = xcalloc(db->profile_count + 1, 1), .elapsed = any_is_elapsed(db)};
     for (size_t i = 0; i < db->profile_count; i++)
         ranks |= db->profiles[i].rank >= 0;
     for (uint32_t i = 0; i < db->profile_count; i++) {
@@ -147,9 +147,9 @@ void helpers_deinit(struct helpers *h)
     *h = (struct helpers){0};
 }
 
-bool helpers_aside(const struct db *db, const struct helpers *h, uint32_t profile)
+bool helpers_aside(const struct helpers *h, uint32_t profile)
 {
-    return h->of && h->of[profile] != STANDS_IN && (h->of[profile] != STANDS_BUSY_HELPER || any_is_elapsed(db));
+    return h->of && h->of[profile] != STANDS_IN && (h->of[profile] != STANDS_BUSY_HELPER || h->elapsed);
 }
 
 static void add_count(struct str *out, size_t n, const char *before, const char *after)
@@ -172,7 +172,7 @@ void helpers_note(struct run *run, const char *of, uint32_t metric)
     if (!s->helpers.of || metric >= db->metric_count || run->helpers_told)
         return;
     for (uint32_t p = 0; p < db->profile_count; p++) {
-        if (!selection_has_profile(s, p) || !helpers_aside(db, &s->helpers, p))
+        if (!selection_has_profile(s, p) || !helpers_aside(&s->helpers, p))
             continue;
         launchers += s->helpers.of[p] == STANDS_LAUNCHER;
         helpers += s->helpers.of[p] != STANDS_LAUNCHER;

@@ -18,6 +18,7 @@ enum stands { STANDS_IN, STANDS_LAUNCHER, STANDS_HELPER, STANDS_BUSY_HELPER };
 struct helpers {
     uint8_t *of;               /* [profile_count] enum stands; NULL: all are the program's */
     size_t launchers, threads; /* how many; threads with the busy ones */
+    bool elapsed;              /* a metric counts elapsed time */
 };
 
 /* Looks at all profiles; the values of one only until the first frame that is the program's. */
@@ -33,7 +34,7 @@ bool metric_is_elapsed(const struct db *db, uint32_t metric);
 bool any_is_elapsed(const struct db *db);
 
 /* Whether statistics leave a profile out. */
-bool helpers_aside(const struct db *db, const struct helpers *h, uint32_t profile);
+bool helpers_aside(const struct helpers *h, uint32_t profile);
 
 struct run;
 /* Says how many launchers and helpers were left out of something, and what they cost in a metric; HQDB_NONE: in the

@@ -29,9 +29,9 @@ static bool takes_part(const struct selection *s, uint32_t profile, enum which_p
         return false;
     if (!queue && which == PROFILES_QUEUES)
         return false;
-    if (!helpers_aside(s->tree.db, &s->helpers, profile) || which == PROFILES_ALL)
+    if (!helpers_aside(&s->helpers, profile) || which == PROFILES_ALL)
         return true;
-    return !any_is_elapsed(s->tree.db) && which == PROFILES_VALUED;
+    return !s->helpers.elapsed && which == PROFILES_VALUED;
 }
 
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out)

@@ -200,7 +200,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         n.text = run->query->samples.per <= PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
         n.slots = w.slots[g];
         n.leaf = true;
-        n.aside = helpers_aside(run->tree->db, &run->selection.helpers, first);
+        n.aside = helpers_aside(&run->selection.helpers, first);
         n.id = 0;
         vec_push(out, n);
     }

@@ -3,11 +3,11 @@
  * opening DB: for the scale benchmark: three lines: the number of contexts, the milliseconds that db_open takes (the
  * median of nine), and the name of the procedure with the most contexts up to 10,000.
  */
+#include "common/names.h"
 #include "db/db.h"
 #include "tests/unit/db_tree.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static double now(void)
@@ -34,7 +34,7 @@ static const char *busiest(const struct db *db)
         size_t n = db_tree_instances(db, s).len;
 
         if (db->scopes[s].kind == SCOPE_PROCEDURE && n > most && n <= 10000 &&
-            !strstr(db_string(db, db->scopes[s].name), "+0x")) {
+            !name_is_address(db_string(db, db->scopes[s].name))) {
             most = n;
             name = db_string(db, db->scopes[s].name);
         }

@@ -57,6 +57,14 @@ TEST(operators)
     CHECK(!finds("int", "Functor::operator()(int) const"));
 }
 
+TEST(addresses)
+{
+    CHECK(name_is_address("libgomp.so.1+0x1cfd0"));
+    CHECK(name_is_address("main/libgomp.so.1+0x1cfd0"));
+    CHECK(!name_is_address("operator+"));
+    CHECK(!name_is_address("libgomp.so.1"));
+}
+
 TEST(last_components)
 {
     static const struct {
