@@ -4,14 +4,14 @@
 . tests/collector/lib.sh
 ulimit -c 0
 {
-for kind in $("$PROGRAMS/guests"); do
-    setsid -w timeout 60 "$PROGRAMS/guests" "$kind" >"$TMP/alone" 2>/dev/null
+for program in guests trapped; do for kind in $("$PROGRAMS/$program"); do
+    setsid -w timeout 60 "$PROGRAMS/$program" "$kind" >"$TMP/alone" 2>/dev/null
     alone=$?
     marked=
     case $kind in dispatches | breakpoints | breakpoint-once | other-storage) marked="--mark spin -e CPUTIME@1000/s" ;; esac
     for way in "-e CPUTIME@1000/s" "--clock timer -e CPUTIME@1000/s" "-e REALTIME@2000/s" ${marked:+"$marked"}; do
         # Without a terminal, and in a session of its own: who stops, stops the program alone.
-        setsid -w timeout 60 "$HQ" record --force -o "$DB" $way -- "$PROGRAMS/guests" "$kind" >"$TMP/out" 2>"$TMP/err"
+        setsid -w timeout 60 "$HQ" record --force -o "$DB" $way -- "$PROGRAMS/$program" "$kind" >"$TMP/out" 2>"$TMP/err"
         status=$?
         "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
         check "$kind, $way: ends as without hq ($alone, $status)" [ $status = $alone ]
@@ -22,6 +22,6 @@ for kind in $("$PROGRAMS/guests"); do
         esac
         check "$kind, $way: the files keep the format's rules" sound
     done
-done
+done; done
 } 2>"$TMP/shell" # the shell's own words of those that end by a signal
 finish

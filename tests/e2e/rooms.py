@@ -85,6 +85,10 @@ for path in glob.glob("**/*.[ch]", root_dir=TOP, recursive=True) + glob.glob("**
     told = path.endswith(".c") and os.path.exists(os.path.join(TOP, path[:-1] + "h"))
     check(told or text.split("\n")[1].startswith("/*"), f"{path} does not begin by saying what it is for")
 
+for path in glob.glob("tests/**/*.[ch]", root_dir=TOP, recursive=True):
+    lines = sum(1 for _ in open(os.path.join(TOP, path), errors="replace"))
+    check(lines <= 500, f"{path} is too long to be read in one sitting: {lines} lines")
+
 code = {}
 for path in glob.glob("query/**/*.c", root_dir=TOP, recursive=True):
     code[path] = re.sub(r"/\*.*?\*/|\"(\\.|[^\"\\])*\"", "", open(os.path.join(TOP, path)).read(), flags=re.S)

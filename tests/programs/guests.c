@@ -6,15 +6,14 @@
  */
 #define _GNU_SOURCE
 #include "burn.h"
+#include "guest.h"
 
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +22,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -32,29 +30,8 @@
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #endif
-enum { MILLION = 1000000 };
 
 static jmp_buf back;
-static volatile int hits;
-
-/* Work without any call, so without a clock or system call of its own. */
-static __attribute__((noinline)) uint64_t spin(long millions)
-{
-    uint64_t x = 1;
-
-    for (long i = 0; i < millions * MILLION; i++) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        __asm__ volatile("" : "+r"(x));
-    }
-    return x;
-}
-
-static void handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
-{
-    struct sigaction action = {.sa_sigaction = handler, .sa_flags = flags | SA_SIGINFO};
-
-    sigaction(number, &action, NULL);
-}
 
 /* The stack pointer as a register like any other. */
 static void nowhere(void)
@@ -318,128 +295,6 @@ static void unreadable_code(void)
     puts("back");
 }
 
-static void count_value(int number, siginfo_t *info, void *context)
-{
-    (void)number, (void)context;
-    hits += info->si_value.sival_int;
-}
-
-static bool blocks_trap(void)
-{
-    sigset_t mask;
-
-    pthread_sigmask(SIG_BLOCK, NULL, &mask);
-    return sigismember(&mask, SIGTRAP);
-}
-
-static void *fetch_trap(void *set)
-{
-    int number = 0;
-
-    sigwait(set, &number);
-    return (void *)(intptr_t)number;
-}
-
-static int status_of(pid_t child)
-{
-    int status = -1;
-
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* Blocks SIGTRAP, which comes then from others, and waits for it in each way there is. */
-static void blocked_trap(void)
-{
-    const struct timespec soon = {20, 0}, now = {0, 0};
-    struct signalfd_siginfo read_info;
-    sigset_t set, none, pending;
-    siginfo_t info;
-    pthread_t thread;
-    char own[4096] = "";
-    void *number;
-    pid_t child;
-
-    handle(SIGTRAP, count_value, 0);
-    sigemptyset(&none);
-    sigemptyset(&set);
-    sigaddset(&set, SIGTRAP);
-    spin(20);
-    printf("%d", blocks_trap());
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    printf("%d", blocks_trap());
-
-    char *arguments[] = {"guests", "tells-trap", NULL};
-    if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) == 0)
-        printf(" %d", status_of(child));
-    if ((child = fork()) == 0) {
-        execv("/proc/self/exe", arguments);
-        _exit(9);
-    }
-    printf(" %d", status_of(child));
-    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0) {
-        setenv("GUESTS", own, 1);
-        printf(" %d", WEXITSTATUS(system("exec \"$GUESTS\" tells-trap")));
-        printf(" %d", WEXITSTATUS(pclose(popen("exec \"$GUESTS\" tells-trap", "r"))));
-    }
-
-    sigqueue(getpid(), SIGTRAP, (union sigval){5});
-    spin(20);
-    sigpending(&pending);
-    printf(" %d %d", hits, sigismember(&pending, SIGTRAP));
-    printf(" %d", sigtimedwait(&set, &info, &soon));
-    printf(" %d %d\n", info.si_value.sival_int, sigtimedwait(&set, &info, &now));
-
-    int fd = signalfd(-1, &set, 0);
-    pthread_kill(pthread_self(), SIGTRAP);
-    struct pollfd ready = {fd, POLLIN, 0};
-    printf("%d", poll(&ready, 1, 20000));
-    printf(" %zd", read(fd, &read_info, sizeof read_info));
-    printf(" %d\n", read_info.ssi_signo);
-
-    pthread_create(&thread, NULL, fetch_trap, &set);
-    if ((child = fork()) == 0) {
-        kill(getppid(), SIGTRAP);
-        _exit(0);
-    }
-    spin(20);
-    pthread_join(thread, &number);
-    printf("%d %d\n", status_of(child), (int)(intptr_t)number);
-
-    sigqueue(getpid(), SIGTRAP, (union sigval){7});
-    int before = hits;
-    sigsuspend(&none);
-    printf("%d %d %d\n", before, hits, blocks_trap());
-    sigqueue(getpid(), SIGTRAP, (union sigval){11});
-    spin(20);
-    before = hits;
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-    printf("%d %d %d\n", before, hits, blocks_trap());
-    sigqueue(getpid(), SIGTRAP, (union sigval){100});
-    spin(20);
-    printf("%d\n", hits);
-}
-
-/* The status of another program that it was handed on to. */
-static void tells_trap(void)
-{
-    exit(20 + blocks_trap());
-}
-
-/* A breakpoint while it is blocked: the kernel does not ask. */
-static void blocked_breakpoint(void)
-{
-    sigset_t all;
-
-    handle(SIGTRAP, count_value, 0);
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, NULL);
-    spin(20);
-    __asm__ volatile("int3");
-    puts("not reached");
-}
-
 static void *spin_some(void *unused)
 {
     spin(50);
@@ -485,31 +340,19 @@ static void filtered(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } kinds[] = {{"nowhere", nowhere},
-                 {"last-word", last_word},
-                 {"small", small},
-                 {"no-clock", no_clock},
-                 {"dispatches", dispatches},
-                 {"disarmed", disarmed},
-                 {"breakpoints", breakpoints},
-                 {"breakpoint-once", breakpoint_once},
-                 {"stopped", stopped},
-                 {"other-storage", other_storage},
-                 {"keyed-stack", keyed_stack},
-                 {"unreadable-code", unreadable_code},
-                 {"blocked-trap", blocked_trap},
-                 {"tells-trap", tells_trap},
-                 {"filtered", filtered},
-                 {"blocked-breakpoint", blocked_breakpoint}};
+    static const struct guest kinds[] = {{"nowhere", nowhere},
+                                         {"last-word", last_word},
+                                         {"small", small},
+                                         {"no-clock", no_clock},
+                                         {"dispatches", dispatches},
+                                         {"disarmed", disarmed},
+                                         {"breakpoints", breakpoints},
+                                         {"breakpoint-once", breakpoint_once},
+                                         {"stopped", stopped},
+                                         {"other-storage", other_storage},
+                                         {"keyed-stack", keyed_stack},
+                                         {"unreadable-code", unreadable_code},
+                                         {"filtered", filtered}};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (argc < 2)
-            puts(kinds[i].name);
-        else if (strcmp(argv[1], kinds[i].name) == 0)
-            kinds[i].run();
-    }
-    return 0;
+    return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
 }

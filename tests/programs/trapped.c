@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* build: -O1 -g -pthread */
+/* trapped KIND: blocks SIGTRAP, which the software clock uses, and waits for it or hands it on (guest.h). */
+#define _GNU_SOURCE
+#include "guest.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void count_value(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    hits += info->si_value.sival_int;
+}
+
+static bool blocks_trap(void)
+{
+    sigset_t mask;
+
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    return sigismember(&mask, SIGTRAP);
+}
+
+static void *fetch_trap(void *set)
+{
+    int number = 0;
+
+    sigwait(set, &number);
+    return (void *)(intptr_t)number;
+}
+
+static int status_of(pid_t child)
+{
+    int status = -1;
+
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Blocks SIGTRAP, which comes then from others, and waits for it in each way there is. */
+static void blocked_trap(void)
+{
+    const struct timespec soon = {20, 0}, now = {0, 0};
+    struct signalfd_siginfo read_info;
+    sigset_t set, none, pending;
+    siginfo_t info;
+    pthread_t thread;
+    char own[4096] = "";
+    void *number;
+    pid_t child;
+
+    handle(SIGTRAP, count_value, 0);
+    sigemptyset(&none);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    spin(20);
+    printf("%d", blocks_trap());
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    printf("%d", blocks_trap());
+
+    char *arguments[] = {"trapped", "tells-trap", NULL};
+    if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) == 0)
+        printf(" %d", status_of(child));
+    if ((child = fork()) == 0) {
+        execv("/proc/self/exe", arguments);
+        _exit(9);
+    }
+    printf(" %d", status_of(child));
+    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0) {
+        setenv("TRAPPED", own, 1);
+        printf(" %d", WEXITSTATUS(system("exec \"$TRAPPED\" tells-trap")));
+        printf(" %d", WEXITSTATUS(pclose(popen("exec \"$TRAPPED\" tells-trap", "r"))));
+    }
+
+    sigqueue(getpid(), SIGTRAP, (union sigval){5});
+    spin(20);
+    sigpending(&pending);
+    printf(" %d %d", hits, sigismember(&pending, SIGTRAP));
+    printf(" %d", sigtimedwait(&set, &info, &soon));
+    printf(" %d %d\n", info.si_value.sival_int, sigtimedwait(&set, &info, &now));
+
+    int fd = signalfd(-1, &set, 0);
+    pthread_kill(pthread_self(), SIGTRAP);
+    struct pollfd ready = {fd, POLLIN, 0};
+    printf("%d", poll(&ready, 1, 20000));
+    printf(" %zd", read(fd, &read_info, sizeof read_info));
+    printf(" %d\n", read_info.ssi_signo);
+
+    pthread_create(&thread, NULL, fetch_trap, &set);
+    if ((child = fork()) == 0) {
+        kill(getppid(), SIGTRAP);
+        _exit(0);
+    }
+    spin(20);
+    pthread_join(thread, &number);
+    printf("%d %d\n", status_of(child), (int)(intptr_t)number);
+
+    sigqueue(getpid(), SIGTRAP, (union sigval){7});
+    int before = hits;
+    sigsuspend(&none);
+    printf("%d %d %d\n", before, hits, blocks_trap());
+    sigqueue(getpid(), SIGTRAP, (union sigval){11});
+    spin(20);
+    before = hits;
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    printf("%d %d %d\n", before, hits, blocks_trap());
+    sigqueue(getpid(), SIGTRAP, (union sigval){100});
+    spin(20);
+    printf("%d\n", hits);
+}
+
+/* The status of another program that it was handed on to. */
+static void tells_trap(void)
+{
+    exit(20 + blocks_trap());
+}
+
+/* A breakpoint while it is blocked: the kernel does not ask. */
+static void blocked_breakpoint(void)
+{
+    sigset_t all;
+
+    handle(SIGTRAP, count_value, 0);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    spin(20);
+    __asm__ volatile("int3");
+    puts("not reached");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct guest kinds[] = {
+        {"blocked-trap", blocked_trap}, {"tells-trap", tells_trap}, {"blocked-breakpoint", blocked_breakpoint}};
+
+    return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
+}
