@@ -58,7 +58,7 @@ struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool 
     if (!dir)
         return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", path);
     while (*only && (e = file_dir_next(dir, path, &err)))
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
             *only = prefix && !strncmp(e->d_name, prefix, strlen(prefix));
     closedir(dir);
     return err;

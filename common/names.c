@@ -297,7 +297,7 @@ bool path_ends(const char *path, const char *word)
 
     size_t n = strlen(path), want = strlen(word);
 
-    if (want > n || want == 0 || strcmp(path + n - want, word) != 0)
+    if (want > n || want == 0 || strcmp(path + n - want, word))
         return false;
     return want == n || word[0] == '/' || path[n - want - 1] == '/';
 }

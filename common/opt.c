@@ -38,7 +38,7 @@ const struct opt *opt_find_letter(const struct opt_command *cmd, char letter)
 static const char *foreign_advice(const struct opt_command *cmd, const char *name)
 {
     for (const struct opt_foreign *f = cmd->foreign; f && f->name; f++)
-        if (strcmp(f->name, name) == 0)
+        if (!strcmp(f->name, name))
             return f->advice;
     return NULL;
 }
@@ -71,7 +71,7 @@ static struct hq_error *check_choice(const struct opt *o, const char *value)
     size_t n = 0;
 
     for (; o->choices && o->choices[n]; n++) {
-        if (strcmp(o->choices[n], value) == 0)
+        if (!strcmp(o->choices[n], value))
             return NULL;
         str_addf(&list, "%s%s", n ? ", " : "", o->choices[n]);
     }
@@ -170,7 +170,7 @@ struct hq_error *opt_parse(const struct opt_command *cmd, int argc, char *const 
         if (!options || word[0] != '-' || !word[1] || (word[1] == '-' && word[2] && strchr(" \t\n", word[2]))) {
             vec_push(&out->operands, word);
             options = options && !cmd->stops_at_operand;
-        } else if (strcmp(word, "--") == 0) {
+        } else if (!strcmp(word, "--")) {
             options = false;
         } else {
             HQ_TRY(word[1] == '-' ? parse_long(&w, word + 2) : parse_letters(&w, word + 1));
@@ -188,7 +188,7 @@ void opt_args_deinit(struct opt_args *args)
 bool opt_flag(const struct opt_args *args, const char *name, bool otherwise)
 {
     vec_foreach(g, &args->given)
-        if (strcmp(g->opt->name, name) == 0)
+        if (!strcmp(g->opt->name, name))
             otherwise = g->on;
     return otherwise;
 }
@@ -205,14 +205,14 @@ size_t opt_count(const struct opt_args *args, const char *name)
     size_t n = 0;
 
     vec_foreach(g, &args->given)
-        n += strcmp(g->opt->name, name) == 0;
+        n += !strcmp(g->opt->name, name);
     return n;
 }
 
 const char *opt_value_at(const struct opt_args *args, const char *name, size_t i)
 {
     vec_foreach(g, &args->given)
-        if (strcmp(g->opt->name, name) == 0 && i-- == 0)
+        if (!strcmp(g->opt->name, name) && i-- == 0)
             return g->value;
     return NULL;
 }

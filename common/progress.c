@@ -114,7 +114,7 @@ void progress_start(struct progress *p, const char *what, uint64_t total, bool a
     p->first = p->start + (at_once ? 0 : SECOND_NS);
     atomic_init(&p->done, 0);
     atomic_init(&p->next, p->first);
-    p->visible = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && log_get_level() > LEVEL_QUIET &&
+    p->visible = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") && log_get_level() > LEVEL_QUIET &&
                  start_ticker(p);
     if (!p->visible)
         return;

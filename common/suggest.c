@@ -64,8 +64,8 @@ static unsigned score(const struct suggest *s, const char *candidate)
     unsigned edits = d <= limit ? (unsigned)d * 2 : SCORE_NONE;
 
     if (d == 0)
-        return strcmp(s->word, candidate) != 0;
-    if (s->len >= 2 && strncasecmp(s->word, candidate, s->len) == 0 && edits > 3)
+        return !!strcmp(s->word, candidate);
+    if (s->len >= 2 && !strncasecmp(s->word, candidate, s->len) && edits > 3)
         return 3;
     return edits;
 }
@@ -83,7 +83,7 @@ void suggest_add(struct suggest *s, const char *candidate)
     if (points == SCORE_NONE)
         return;
     for (size_t i = 0; i < s->count; i++)
-        if (strcmp(s->best[i], candidate) == 0)
+        if (!strcmp(s->best[i], candidate))
             return;
     while (at > 0 && s->scores[at - 1] > points)
         at--;

@@ -72,7 +72,7 @@ size_t units_scan(const char *s)
 static const struct unit *find_unit(const char *name)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i].name, name) == 0)
+        if (!strcmp(units[i].name, name))
             return &units[i];
     return NULL;
 }
@@ -142,7 +142,7 @@ static double parse_rate(const char *s)
     size_t n = scan_number(s);
 
     for (size_t i = 0; n && i < sizeof rates / sizeof *rates; i++)
-        if (strcmp(s + n, rates[i].suffix) == 0)
+        if (!strcmp(s + n, rates[i].suffix))
             return strtod(s, NULL) * rates[i].times;
     return 0;
 }

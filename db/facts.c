@@ -214,7 +214,7 @@ static const char *clock_of(const struct process *p, struct str *scratch)
 {
     str_clear(scratch);
     for (size_t i = 0; i < p->event_count; i++)
-        if (p->events[i].name && strcmp(p->events[i].name, "CPUTIME") == 0)
+        if (p->events[i].name && !strcmp(p->events[i].name, "CPUTIME"))
             clock_describe(&p->header, scratch);
     return str_cstr(scratch);
 }
@@ -222,7 +222,7 @@ static const char *clock_of(const struct process *p, struct str *scratch)
 static uint64_t cputime_period(const struct process *p)
 {
     for (size_t i = 0; i < p->event_count; i++)
-        if (p->events[i].name && strcmp(p->events[i].name, "CPUTIME") == 0)
+        if (p->events[i].name && !strcmp(p->events[i].name, "CPUTIME"))
             return p->events[i].period;
     return 0;
 }

@@ -23,7 +23,7 @@ static bool cut_end(char *name, const char *end)
 {
     size_t n = strlen(name), k = strlen(end);
 
-    if (n <= k || strcmp(name + n - k, end) != 0)
+    if (n <= k || strcmp(name + n - k, end))
         return false;
     name[n - k] = 0;
     return true;
@@ -47,7 +47,7 @@ char *mpi_name_in_c(const char *name)
         name += strlen("ompi_");
     else if (binding || tolower((unsigned char)*name) == 'p')
         name++;
-    if (strncasecmp(name, "mpi_", 4) != 0 || !name[4])
+    if (strncasecmp(name, "mpi_", 4) || !name[4])
         return NULL;
     own = xstrdup(name);
     if (!strncmp(own, "MPI_", 4) && has_lower(own + 4))

@@ -165,7 +165,7 @@ static bool may_be_named(const char *name)
     size_t len = strlen(name), suffix = strlen(HQM_SUFFIX);
     const char *serial = memrchr(name, '-', len), *pid = serial ? memrchr(name, '-', (size_t)(serial - name)) : NULL;
 
-    if (!pid || len <= suffix || strcmp(name + len - suffix, HQM_SUFFIX) != 0)
+    if (!pid || len <= suffix || strcmp(name + len - suffix, HQM_SUFFIX))
         return false;
     AUTO_FREE char *path = xasprintf("/tmp/perf-%.*s.map", (int)(serial - pid - 1), pid + 1);
     return !access(path, F_OK);

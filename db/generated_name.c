@@ -69,7 +69,7 @@ static bool of_python(const char *text, struct generated_name *out)
 {
     const char *colon;
 
-    if (strncmp(text, "py::", 4) != 0)
+    if (strncmp(text, "py::", 4))
         return false;
     text += 4;
     colon = strchr(text, ':');

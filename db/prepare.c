@@ -179,7 +179,7 @@ static char *place_of_output(const char *input, const struct build_options *opti
         return place_for(input);
     size_t n = strlen(options->output);
 
-    if (file_is_dir(options->output) || n < 4 || strcmp(options->output + n - 3, ".db") != 0)
+    if (file_is_dir(options->output) || n < 4 || strcmp(options->output + n - 3, ".db"))
         return file_join(options->output, HQDB_FILE);
     return xstrdup(options->output);
 }

@@ -100,7 +100,7 @@ const char *find_name(const struct object *object, char *path, size_t room)
     if (!loose_path(object->start, path, room))
         return "";
     size_t length = strlen(path), suffix = sizeof DELETED - 1;
-    if (length > suffix && strcmp(path + length - suffix, DELETED) == 0)
+    if (length > suffix && !strcmp(path + length - suffix, DELETED))
         path[length - suffix] = 0;
     return path;
 }

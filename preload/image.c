@@ -105,7 +105,7 @@ static void note_started(const char *executable)
         path[at - 1] = '/';
     }
     strcpy(path + at, name);
-    if (strcmp(path, executable) != 0 && raw_stat(path, &there) == 0 && raw_stat(executable, &here) == 0 &&
+    if (strcmp(path, executable) && raw_stat(path, &there) == 0 && raw_stat(executable, &here) == 0 &&
         there.st_dev == here.st_dev && there.st_ino == here.st_ino)
         note("started as", path);
 }

@@ -43,8 +43,7 @@ static const ElfW(Sym) *
     for (uint32_t i = buckets[hash % table->buckets]; i >= table->first; i++) {
         uint32_t found = hashes[i - table->first];
 
-        if ((found | 1) == (hash | 1) && symbols[i].st_shndx != SHN_UNDEF &&
-            strcmp(texts + symbols[i].st_name, name) == 0)
+        if ((found | 1) == (hash | 1) && symbols[i].st_shndx != SHN_UNDEF && !strcmp(texts + symbols[i].st_name, name))
             return &symbols[i];
         if (found & 1)
             break;
@@ -100,7 +99,7 @@ static void *own_symbol(const char *name)
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
             const char *slash = strrchr(map->l_name, '/');
-            void *found = strcmp(slash ? slash + 1 : map->l_name, libraries[i]) == 0 ? symbol_of(map, name) : NULL;
+            void *found = !strcmp(slash ? slash + 1 : map->l_name, libraries[i]) ? symbol_of(map, name) : NULL;
 
             if (found)
                 return found;
@@ -294,7 +293,7 @@ void *real_lookup(_Atomic(void *) *where, const char *name)
     void *address = libc_find(name);
 
     for (size_t i = 0; !address && i < sizeof substitutes / sizeof *substitutes; i++)
-        if (strcmp(name, substitutes[i].name) == 0)
+        if (!strcmp(name, substitutes[i].name))
             address = substitutes[i].function;
     atomic_store_explicit(where, address, memory_order_relaxed);
     return address;

@@ -121,7 +121,7 @@ static uint32_t flags_of(const struct object *object, const char *name)
         return HQM_MODULE_MAIN;
     if (strstr(name, "/libhqexact.so") || strstr(name, "/libhqmpi.so") || strstr(name, "/libhqgpu.so"))
         return HQM_MODULE_COLLECTOR;
-    if (strstr(name, "linux-vdso") || strstr(name, "linux-gate") || strcmp(name, "[vdso]") == 0)
+    if (strstr(name, "linux-vdso") || strstr(name, "linux-gate") || !strcmp(name, "[vdso]"))
         return HQM_MODULE_VDSO;
     return object->start <= own && own < object->end ? HQM_MODULE_COLLECTOR : 0;
 }
@@ -169,13 +169,13 @@ static bool is_same(const struct module *module, const struct object *object)
     if (object->map) {
         const char *name = object->map->l_name;
         size_t whole = strlen(module->path), part = strlen(name);
-        if (part > whole || strcmp(module->path + whole - part, name) != 0)
+        if (part > whole || strcmp(module->path + whole - part, name))
             return false;
     }
     module_read_headers(&fresh);
     if (!object->map && !fresh.build_id_len) {
         char path[PATH_MAX];
-        return !module->build_id_len && strcmp(find_name(object, path, sizeof path), module->path) == 0;
+        return !module->build_id_len && !strcmp(find_name(object, path, sizeof path), module->path);
     }
     return fresh.build_id_len == module->build_id_len &&
            memcmp(fresh.build_id, module->build_id, sizeof fresh.build_id) == 0;

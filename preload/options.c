@@ -176,7 +176,7 @@ static void find_home(const char *home, const char *node)
     if (!home || !node || home[0] != '/' || strlen(home) >= sizeof options.home)
         return;
     strcpy(options.home, home);
-    options.brings = strcmp(node, options.host) != 0;
+    options.brings = strcmp(node, options.host);
 }
 
 bool options_read(void)
@@ -192,7 +192,7 @@ bool options_read(void)
     find_rank();
     read_events(getenv("HQ_EVENTS"));
     options.launch = number_of("HQ_LAUNCH");
-    options.trace = !trace || strcmp(trace, "0") != 0;
+    options.trace = !trace || strcmp(trace, "0");
     options.from_us = number_of("HQ_FROM_US");
     options.until_us = number_of("HQ_UNTIL_US");
     options.max_size = number_of("HQ_MAX_SIZE");

@@ -28,7 +28,7 @@ static const char *value_of(char *const environment[], const char *name)
     size_t length = strlen(name);
 
     for (; environment && *environment; environment++)
-        if (strncmp(*environment, name, length) == 0)
+        if (!strncmp(*environment, name, length))
             return *environment + length;
     return NULL;
 }
@@ -52,7 +52,7 @@ static bool is_library(const char *path, size_t length, const char *name)
 {
     size_t bytes = strlen(name);
 
-    return length >= bytes && strncmp(path + length - bytes, name, bytes) == 0;
+    return length >= bytes && !strncmp(path + length - bytes, name, bytes);
 }
 
 /* Is the collector in the list; and can its file be seen from here? */
@@ -227,7 +227,7 @@ char *const *unloaded_without(char *const environment[], char *words[], char *te
     bool done = false;
 
     for (size_t i = 0; environment[i]; i++)
-        if (done || strncmp(environment[i], PRELOAD, sizeof PRELOAD - 1) != 0) {
+        if (done || strncmp(environment[i], PRELOAD, sizeof PRELOAD - 1)) {
             words[used++] = environment[i];
         } else {
             done = true;
@@ -242,7 +242,7 @@ void unloaded_leave(void)
 {
     for (char **word = __environ; word && *word; word++) {
         size_t bytes = strlen(*word) + 1;
-        if (strncmp(*word, PRELOAD, sizeof PRELOAD - 1) != 0)
+        if (strncmp(*word, PRELOAD, sizeof PRELOAD - 1))
             continue;
         char *copy = raw_memory(bytes);
         if (!copy)

@@ -23,7 +23,7 @@ static inline const char *version_of(const char *name)
     };
 
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
-        if (strcmp(name, newer[i].name) == 0)
+        if (!strcmp(name, newer[i].name))
             return newer[i].version;
     return NULL;
 }

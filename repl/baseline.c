@@ -73,7 +73,7 @@ static void want(struct line *l, const char *text)
 {
     size_t n = strlen(text);
 
-    if (strncmp(l->at, text, n) == 0)
+    if (!strncmp(l->at, text, n))
         l->at += n;
     else
         fail(l, "is not as hq check --update writes it");
@@ -200,7 +200,7 @@ static void read_line(struct line *l, struct baseline *b)
         vec_push(into, arena_strdup(&b->arena, l->at));
         return;
     }
-    if (strncmp(l->at, "query: ", 7) != 0) {
+    if (strncmp(l->at, "query: ", 7)) {
         if (!b->queries.len && !strcmp(l->at, "names: source"))
             b->by_source = true;
         else if (!b->queries.len && !strncmp(l->at, "clock: ", 7))
@@ -268,9 +268,9 @@ static struct hq_error *read_lines(struct line *l, char *text, bool forgiving, s
         at[n] = '\0';
         l->at = at;
         l->number++;
-        if (l->number == 1 && strcmp(at, head) != 0 && !forgiving)
+        if (l->number == 1 && strcmp(at, head) && !forgiving)
             return wrong_head(l->file, at);
-        b->by_source |= l->number == 1 && strcmp(at, head) != 0;
+        b->by_source |= l->number == 1 && strcmp(at, head);
         if (l->number > 1)
             read_line(l, b);
         if (l->wrong && !forgiving)

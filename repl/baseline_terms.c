@@ -83,7 +83,7 @@ static size_t without(const char *machine, int parts)
     size_t n = strlen(machine);
 
     while (parts-- > 0)
-        while (n > 0 && strncmp(machine + --n, ", ", 2) != 0)
+        while (n > 0 && strncmp(machine + --n, ", ", 2))
             ;
     return n;
 }
@@ -108,7 +108,7 @@ static const char *linkage_end(const char *s)
 {
     size_t n;
 
-    if (strncmp(s, " [", 2) != 0)
+    if (strncmp(s, " [", 2))
         return NULL;
     n = strcspn(s + 2, " []");
     if (!n || s[2 + n] != ']')

@@ -102,7 +102,7 @@ static int run(const struct opt_args *args)
         return command_fail("export", error);
     if (!output_find(format))
         return unknown_format(format);
-    if (args->operands.len == 2 && strcasecmp(format, "chrome") == 0)
+    if (args->operands.len == 2 && !strcasecmp(format, "chrome"))
         return command_fail("export", export_trace(args->operands.data[1], output));
     return export_query(args, format, output);
 }

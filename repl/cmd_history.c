@@ -67,7 +67,7 @@ static int match(const struct course *c, const char *row, const char *metric)
 {
     const char *last = c->path;
 
-    if (metric ? strcmp(c->metric, metric) != 0 : c->metric[baseline_metric_length(c->metric)])
+    if (metric ? strcmp(c->metric, metric) : c->metric[baseline_metric_length(c->metric)])
         return 0;
     for (const char *s = c->path; (s = baseline_next_scope(s));)
         last = s;

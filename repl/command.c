@@ -30,7 +30,7 @@ void command_start(void)
      * are compared as everywhere. In Turkish `LIMIT` is not `limit`.
      */
     setlocale(LC_CTYPE, "");
-    setlocale(LC_CTYPE, strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "C.UTF-8" : "C");
+    setlocale(LC_CTYPE, !strcmp(nl_langinfo(CODESET), "UTF-8") ? "C.UTF-8" : "C");
 }
 
 int exit_worse(int a, int b)

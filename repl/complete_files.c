@@ -64,7 +64,7 @@ static void add_programs(struct completion *c, const char *directory)
     DIR *d = opendir(directory);
 
     for (struct dirent *entry; d && (entry = readdir(d)) && !c->out->more;) {
-        if (strncmp(entry->d_name, c->word, c->length) != 0 || entry->d_name[0] == '.')
+        if (strncmp(entry->d_name, c->word, c->length) || entry->d_name[0] == '.')
             continue;
         AUTO_FREE char *path = file_join(directory, entry->d_name);
 

@@ -34,7 +34,7 @@ static bool may_be_part(const struct search *s, const struct hqdb_name *n)
  * the prefix. */
 static const char *fitting(const struct search *s, const char *text, size_t no_arguments, struct arena *arena)
 {
-    if (strncmp(text, s->prefix, s->length) != 0)
+    if (strncmp(text, s->prefix, s->length))
         return NULL;
     return s->length > no_arguments ? text : arena_strndup(arena, text, no_arguments);
 }
@@ -99,7 +99,7 @@ void names_phases(const struct db *db, struct found_names *out)
         const char *name = db_string(db, db->scopes[i].name);
 
         /* `phase step`, as rows show it (db/attribute.c). */
-        if (db->scopes[i].kind != SCOPE_PHASE || strncmp(name, "phase ", 6) != 0 || strpbrk(name, "\"'"))
+        if (db->scopes[i].kind != SCOPE_PHASE || strncmp(name, "phase ", 6) || strpbrk(name, "\"'"))
             continue;
         if (!is_there(out, 0, name + 6))
             vec_push(out, (struct found_name){.text = name + 6});

@@ -16,7 +16,7 @@ static char *find_existing(const char *directory)
 {
     AUTO_FREE char *path = xstrdup(directory);
 
-    while (!file_exists(path) && strcmp(path, ".") != 0) {
+    while (!file_exists(path) && strcmp(path, ".")) {
         char *above = file_dirname(path);
 
         free(path);
@@ -76,11 +76,11 @@ void record_buffer_remove(const struct record_place *place)
     while (path && rmdir(path) == 0) {
         char *above = file_dirname(path);
 
-        if (strcmp(path, place->buffer) == 0)
+        if (!strcmp(path, place->buffer))
             elsewhere_unmark(place->measurements, path);
         free(path);
         path = above;
-        if (!kept || strlen(path) <= kept || strncmp(path, place->buffer_above, kept) != 0)
+        if (!kept || strlen(path) <= kept || strncmp(path, place->buffer_above, kept))
             return;
     }
 }

@@ -82,7 +82,7 @@ static const char *disabled_reason(void)
 {
     for (int i = 0; i < papi.num_components(); i++) {
         const PAPI_component_info_t *info = papi.get_component_info(i);
-        if (!info || strcmp(info->name, "perf_event") != 0)
+        if (!info || strcmp(info->name, "perf_event"))
             continue;
         if (info->disabled_reason[0])
             return info->disabled_reason;

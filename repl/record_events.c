@@ -53,7 +53,7 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
     if (!events[i].exact)
         add(list, events[i].name, strlen(events[i].name), period);
     for (int k = 0; k < METRICS; k++)
-        if (strcmp(metrics[k].event, events[i].name) == 0)
+        if (!strcmp(metrics[k].event, events[i].name))
             add(list, metrics[k].name, strlen(metrics[k].name), 0);
     return NULL;
 }
@@ -133,7 +133,7 @@ struct hq_error *record_add_event(const char *text, struct str *list)
     if (!length || length >= 64)
         return hq_error_new(HQ_USAGE, "`%s` names no event; write for example CPUTIME@200/s", text);
     for (int i = 0; i < EVENTS; i++)
-        if (strlen(events[i].name) == length && strncasecmp(text, events[i].name, length) == 0)
+        if (strlen(events[i].name) == length && !strncasecmp(text, events[i].name, length))
             return add_known(i, text, rate, list);
     return add_counter(text, length, rate, list);
 }

@@ -124,8 +124,8 @@ static bool can_be_marked(const char *path)
 {
     const struct runtime *runtime = runtime_of_module(path);
 
-    return !(runtime && runtime->kind == RUNTIME_SYSTEM) && strncmp(file_basename(path), "libhq", 5) != 0 &&
-           strncmp(file_basename(path), "libpapi", 7) != 0;
+    return !(runtime && runtime->kind == RUNTIME_SYSTEM) && strncmp(file_basename(path), "libhq", 5) &&
+           strncmp(file_basename(path), "libpapi", 7);
 }
 
 /* The program, and what a launcher is told to run; the libraries of each; what was named besides. */

@@ -78,7 +78,7 @@ struct hq_error *record_perf_options(const struct opt_args *args, const char *ev
             return hq_error_new(HQ_USAGE, "--%s is for the collector, which --by=perf does without", others[i]);
     if (!opt_flag(args, "trace", true))
         return hq_error_new(HQ_USAGE, "--no-trace is for the collector, which --by=perf does without");
-    if (strncmp(events, "CPUTIME@", 8) != 0 || strchr(events, ','))
+    if (strncmp(events, "CPUTIME@", 8) || strchr(events, ','))
         return hq_error_new(HQ_USAGE, "--by=perf measures CPUTIME and nothing else: -e CPUTIME@RATE");
     out->period_ns = strtoull(events + 8, NULL, 10);
     if (opt_value(args, "stack"))

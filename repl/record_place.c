@@ -77,9 +77,8 @@ static void remove_recording(const struct record_place *place)
     binaries_discard(place->measurements);
     while (directory && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix ||
-            (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 && strcmp(suffix, HQM_UNMEASURED) != 0 &&
-             strcmp(suffix, HQM_NAMES) != 0 && strcmp(suffix, HQS_SUFFIX) != 0 && strcmp(suffix, HQS_DONE) != 0))
+        if (!suffix || (strcmp(suffix, HQM_SUFFIX) && strcmp(suffix, ".so") && strcmp(suffix, HQM_UNMEASURED) &&
+                        strcmp(suffix, HQM_NAMES) && strcmp(suffix, HQS_SUFFIX) && strcmp(suffix, HQS_DONE)))
             continue;
         char *path = file_join(place->measurements, entry->d_name);
         unlink(path);
@@ -97,8 +96,8 @@ static bool has_recording(const struct record_place *place)
 
     while (directory && !found && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        found = (suffix && (strcmp(suffix, HQM_SUFFIX) == 0 || strcmp(suffix, HQS_SUFFIX) == 0)) ||
-                strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)) == 0;
+        found = (suffix && (!strcmp(suffix, HQM_SUFFIX) || !strcmp(suffix, HQS_SUFFIX))) ||
+                !strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX));
     }
     if (directory)
         closedir(directory);
@@ -168,7 +167,7 @@ static struct hq_error *decide(const struct record_place *place, const char *ide
 
     if (pread(fd, old, sizeof old - 1, 0) < 0)
         return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
-    if (strcmp(old, identity) == 0)
+    if (!strcmp(old, identity))
         return NULL;
     if ((old[0] || has_recording(place)) && !force)
         return refuse(place);

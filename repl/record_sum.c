@@ -172,7 +172,7 @@ static struct hq_error *add_directory(const struct record_place *place, const ch
         return hq_error_errno(HQ_DATA, "%s", path);
     while ((entry = file_dir_next(directory, path, &err))) {
         size_t length = strlen(entry->d_name);
-        if (length < 4 || strcmp(entry->d_name + length - 4, HQM_SUFFIX) != 0)
+        if (length < 4 || strcmp(entry->d_name + length - 4, HQM_SUFFIX))
             continue;
         char *file = file_join(path, entry->d_name);
         add_file(place, file, pid, signal, sum);

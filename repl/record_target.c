@@ -73,7 +73,7 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *header, char name[stati
             continue;
         ssize_t bytes = pread(fd, name, segment.p_filesz < 256 ? segment.p_filesz : 255, (off_t)segment.p_offset);
         name[bytes < 0 ? 0 : bytes] = 0;
-        return bytes <= 0 || strcmp(file_basename(name), LOADER) == 0 ? OURS : FOREIGN;
+        return bytes <= 0 || !strcmp(file_basename(name), LOADER) ? OURS : FOREIGN;
     }
     return NONE;
 }
@@ -91,7 +91,7 @@ static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, stru
                  path);
         return false;
     }
-    enum loader loader = strncmp(file_basename(path), "ld-linux", 8) == 0 ? OURS : find_loader(fd, header, name);
+    enum loader loader = !strncmp(file_basename(path), "ld-linux", 8) ? OURS : find_loader(fd, header, name);
     *kind = loader == OURS ? RECORD_NO_OBSTACLE : RECORD_OTHER_LOADER;
     if (loader == FOREIGN)
         str_addf(

@@ -367,7 +367,7 @@ const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_D
         return NULL;
     if (!find_around(d, f, die, &a)) {
         dwarf_add_instance(d, f, die, name, &out);
-        return strcmp(str_cstr(&out), name) != 0 ? arena_strdup(&d->arena, str_cstr(&out)) : NULL;
+        return strcmp(str_cstr(&out), name) ? arena_strdup(&d->arena, str_cstr(&out)) : NULL;
     }
     add_scope(d, f, a.outer, a.outer_at, &out);
     if (a.inner)

@@ -34,7 +34,7 @@ void addresses_deinit(struct addresses *s)
 static uint32_t module_of(struct addresses *s, const char *path)
 {
     for (size_t i = s->modules.len; i-- > 0;)
-        if (strcmp(s->modules.data[i].path, path) == 0)
+        if (!strcmp(s->modules.data[i].path, path))
             return (uint32_t)i;
     vec_push(&s->modules, (struct addresses_module){.path = xstrdup(path)});
     return (uint32_t)s->modules.len - 1;

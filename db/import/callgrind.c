@@ -36,10 +36,10 @@ bool callgrind_sniff(const struct import_probe *p)
 
     if (p->is_dir || p->binary)
         return false;
-    if (strncmp(p->text, "# callgrind format", 18) == 0)
+    if (!strncmp(p->text, "# callgrind format", 18))
         return true;
     events = strstr(p->text, "\nevents:");
-    if (!events && strncmp(p->text, "events:", 7) == 0)
+    if (!events && !strncmp(p->text, "events:", 7))
         events = p->text;
     return events && (strstr(events, "\nfn=") || strstr(events, "\nfl=") || strstr(events, "\nob="));
 }
@@ -99,7 +99,7 @@ static struct hq_error *name_of(struct callgrind *c, enum name_kind kind, const 
 
 static uint32_t known(struct callgrind *c, uint32_t text)
 {
-    return strcmp(intern_str(&c->im->names, text), "???") == 0 ? 0 : text;
+    return !strcmp(intern_str(&c->im->names, text), "???") ? 0 : text;
 }
 
 /*
@@ -205,7 +205,7 @@ static const char *after(const char *line, const char *key)
 {
     size_t n = strlen(key);
 
-    return strncmp(line, key, n) == 0 ? line + n + strspn(line + n, " \t") : NULL;
+    return !strncmp(line, key, n) ? line + n + strspn(line + n, " \t") : NULL;
 }
 
 /* *taken: it was a line of the header. Unknown ones of the form "word: ..." are skipped, as the format says. */

@@ -142,7 +142,7 @@ static void take_metadata(struct chrome *c, const struct event *e)
 {
     const char *what = intern_str(&c->im->names, e->slice.name);
 
-    if (strcmp(what, "process_name") == 0)
+    if (!strcmp(what, "process_name"))
         map_put(&c->process_names, e->pid, e->args_name);
     if (strcmp(what, "thread_name"))
         return;
@@ -160,7 +160,7 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
     if (!d || p->depth != d)
         return NULL;
     c->event = (struct event){0};
-    if (e.is_sum && strncmp(intern_str(&c->im->names, e.slice.name), "Total ", 6) == 0) {
+    if (e.is_sum && !strncmp(intern_str(&c->im->names, e.slice.name), "Total ", 6)) {
         c->sums++;
     } else if (e.slice.phase == 'M') {
         take_metadata(c, &e);

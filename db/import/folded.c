@@ -160,7 +160,7 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
         double value, before;
         char *end = len ? value_of(line, len, &value) : NULL;
 
-        f->austin |= strncmp(line, "# austin:", 9) == 0;
+        f->austin |= !strncmp(line, "# austin:", 9);
         if (!len || is_comment(line))
             continue;
         if (!end)

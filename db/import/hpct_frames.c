@@ -48,7 +48,7 @@ static const char *own_name(struct hpct *h, const char *name, const char *module
     AUTO_FREE char *suffix = module ? xasprintf(" [%s]", file_basename(module)) : NULL;
     size_t n = strlen(name), k = suffix ? strlen(suffix) : 0, version = strcspn(name, "@");
 
-    while (k && n > k && strncmp(name + n - k, suffix, k) == 0)
+    while (k && n > k && !strncmp(name + n - k, suffix, k))
         n -= k;
     if (version && version < n && strcspn(name, " (<") > version)
         n = version;
@@ -74,7 +74,7 @@ static const char *unnamed(struct hpct *h, const struct hpct_node *n, const stru
 
 static const char *function_name(struct hpct *h, const struct hpct_node *n, const struct hpct_function *f)
 {
-    if (f && f->name && *f->name && strncmp(f->name, UNKNOWN, strlen(UNKNOWN)) != 0)
+    if (f && f->name && *f->name && strncmp(f->name, UNKNOWN, strlen(UNKNOWN)))
         return own_name(h, f->name, f->module ? f->module : n->module);
     return unnamed(h, n, f);
 }

@@ -50,9 +50,9 @@ static struct scope read_scope(const struct hpct *h, struct cursor *c, uint64_t 
         cursor_fail(c, "points to a propagation scope that is not there");
     if (scope.type > SCOPE_TRANSITIVE || (scope.type == SCOPE_TRANSITIVE && scope.bit >= 16))
         scope.type = SCOPE_UNKNOWN;
-    if (scope.type == SCOPE_UNKNOWN && name && strcmp(name, "execution") == 0)
+    if (scope.type == SCOPE_UNKNOWN && name && !strcmp(name, "execution"))
         scope.type = SCOPE_EXECUTION;
-    else if (scope.type == SCOPE_UNKNOWN && name && strcmp(name, "point") == 0)
+    else if (scope.type == SCOPE_UNKNOWN && name && !strcmp(name, "point"))
         scope.type = SCOPE_POINT;
     return scope;
 }
@@ -108,7 +108,7 @@ static bool read_sums(struct hpct *h, struct cursor *c, struct hpct_metric *m, u
         cursor_skip(&s, 1);
         uint16_t id = cursor_u16(&s);
 
-        if (cursor_ok(&s) && combine == COMBINE_SUM && formula && strcmp(formula, "$$") == 0)
+        if (cursor_ok(&s) && combine == COMBINE_SUM && formula && !strcmp(formula, "$$"))
             take_better(m, read_scope(h, c, offset), id, &best);
     }
     return best > 0;

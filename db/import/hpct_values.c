@@ -134,15 +134,15 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
         uint64_t physical = cursor_u64(&c);
         const char *name = kind < h->kinds.len ? h->kinds.data[kind] : "";
 
-        if (strcmp(name, "NODE") == 0) {
+        if (!strcmp(name, "NODE")) {
             /* Its identifier is no name: nodes are numbered as they come. */
             uint64_t number = *map_insert(&h->node_numbers, flags & IS_PHYSICAL ? physical : logical,
                                           h->node_numbers.len, NULL);
             AUTO_FREE char *host = xasprintf("node %llu", (unsigned long long)number);
             p->host = import_keep(h->im, host);
-        } else if (strcmp(name, "RANK") == 0) {
+        } else if (!strcmp(name, "RANK")) {
             p->rank = (int32_t)logical;
-        } else if (strcmp(name, "THREAD") == 0) {
+        } else if (!strcmp(name, "THREAD")) {
             p->thread = logical;
         } else if (strcmp(name, "CORE") && strcmp(name, "SUMMARY")) {
             str_addf(&rest, " %s %u", *name ? name : "unit", logical);
@@ -188,7 +188,7 @@ static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double 
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         size_t k = strlen(units[i].suffix);
 
-        if (n > k && strcmp(m->name + n - k, units[i].suffix) == 0) {
+        if (n > k && !strcmp(m->name + n - k, units[i].suffix)) {
             n -= k;
             dimension = units[i].dimension;
             break;
@@ -232,7 +232,7 @@ static uint32_t traced_metric(const struct hpct *h, const struct survey *surveys
 
         if (surveys[m].total == 0)
             continue;
-        if (strncmp(name, "REALTIME", 8) == 0 || strncmp(name, "CPUTIME", 7) == 0)
+        if (!strncmp(name, "REALTIME", 8) || !strncmp(name, "CPUTIME", 7))
             return m;
         first = first == HQDB_NONE ? m : first;
     }

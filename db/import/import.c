@@ -26,7 +26,7 @@ const struct import_format import_formats[] = {
 const struct import_format *import_find(const char *name)
 {
     for (const struct import_format *f = import_formats; f->name; f++)
-        if (strcasecmp(f->name, name) == 0)
+        if (!strcasecmp(f->name, name))
             return f;
     return NULL;
 }
@@ -86,7 +86,7 @@ struct hq_error *import_sniff(const char *path, const struct import_format **out
     AUTO_FREE char *text = xmalloc(PROBE_BYTES + 1);
     struct import_probe p;
 
-    if (strcmp(path, "-") == 0)
+    if (!strcmp(path, "-"))
         return hq_error_new(HQ_USAGE, "name the format of what comes from standard input: hq import FORMAT - -o DB");
     if (read_once(path))
         return hq_error_new(
@@ -189,7 +189,7 @@ static bool ends_in(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
 
-    return n > m && strcmp(text + n - m, end) == 0;
+    return n > m && !strcmp(text + n - m, end);
 }
 
 /* The file to write, and whether it may be written. */

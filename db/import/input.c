@@ -14,7 +14,7 @@ enum { CHUNK = 256 << 10, MEGABYTE = 1000000 };
 
 struct hq_error *input_open(struct input *in, const char *path)
 {
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = !strcmp(path, "-");
     struct stat st;
 
     *in = (struct input){.path = standard ? "standard input" : path};

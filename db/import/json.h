@@ -48,7 +48,7 @@ struct json_handler {
 /* Is step i this key? */
 static inline bool json_key(const struct json_path *path, size_t i, const char *key)
 {
-    return i < path->depth && !path->steps[i].in_array && strcmp(str_cstr(&path->steps[i].key), key) == 0;
+    return i < path->depth && !path->steps[i].in_array && !strcmp(str_cstr(&path->steps[i].key), key);
 }
 
 /*

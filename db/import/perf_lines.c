@@ -21,7 +21,7 @@ static const char *parse_ids(const char *p, struct perf_header *h)
 {
     char *end;
 
-    p += strncmp(p, "-1 ", 3) == 0;
+    p += !strncmp(p, "-1 ", 3);
     if (!is_digit(*p))
         return NULL;
     h->tid = (uint32_t)strtoul(p, &end, 10);
@@ -173,7 +173,7 @@ bool perf_parse_frame(const char *line, struct perf_frame *out)
     out->name_len = (size_t)(end - out->name);
     const char *plus = memrchr(out->name, '+', out->name_len);
 
-    if (plus && plus > out->name && strncmp(plus, "+0x", 3) == 0 &&
+    if (plus && plus > out->name && !strncmp(plus, "+0x", 3) &&
         strspn(plus + 3, "0123456789abcdef") == (size_t)(end - plus) - 3)
         out->name_len = (size_t)(plus - out->name);
     return out->name_len > 0;
@@ -213,5 +213,5 @@ bool perf_parse_source(const char *line, const char **file, size_t *file_len, ui
     *number = (uint32_t)strtoul(colon + 1, &end, 10);
     *file = p;
     *file_len = (size_t)(colon - p);
-    return !*end || strncmp(end, " (", 2) == 0;
+    return !*end || !strncmp(end, " (", 2);
 }

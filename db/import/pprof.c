@@ -83,7 +83,7 @@ static const struct {
 
 static bool is(struct pprof_text text, const char *word)
 {
-    return text.len == strlen(word) && strncasecmp(text.s, word, text.len) == 0;
+    return text.len == strlen(word) && !strncasecmp(text.s, word, text.len);
 }
 
 static void make_metric(struct pprof_import *p, size_t i)

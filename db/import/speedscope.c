@@ -121,7 +121,7 @@ static struct hq_error *take_profile(struct speedscope *s, const struct json_pat
     if (p->depth > 3)
         return take_list(x, p, v);
     if (json_key(p, 2, "type"))
-        x->evented = strcmp(v->text, "evented") == 0;
+        x->evented = !strcmp(v->text, "evented");
     else if (json_key(p, 2, "name"))
         x->name = text_of(s, v);
     else if (json_key(p, 2, "unit"))
@@ -140,7 +140,7 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
     else if (p->depth >= 3 && json_key(p, 0, "profiles") && p->steps[1].in_array)
         return take_profile(s, p, v);
     else if (p->depth == 1 && json_key(p, 0, "exporter"))
-        s->ours = strcmp(v->text, "hq") == 0;
+        s->ours = !strcmp(v->text, "hq");
     return NULL;
 }
 

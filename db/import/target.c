@@ -322,7 +322,7 @@ uint32_t import_path(struct import *im, const uint32_t *places, size_t count)
 static bool taken(const struct import *im, const char *event)
 {
     vec_foreach(m, &im->metrics)
-        if (strcasecmp(m->event, event) == 0)
+        if (!strcasecmp(m->event, event))
             return true;
     return false;
 }
@@ -333,7 +333,7 @@ uint32_t import_metric(struct import *im, const char *event, const char *descrip
     AUTO_STR struct str own = {0};
 
     vec_foreach(m, &im->metrics)
-        if (strncmp(m->event, event, strlen(event)) == 0 && m->format == im->format && m->dimension == dimension &&
+        if (!strncmp(m->event, event, strlen(event)) && m->format == im->format && m->dimension == dimension &&
             m->scale == scale && (!m->event[strlen(event)] || m->event[strlen(event)] == ':'))
             return m->id;
     str_add(&own, event);

@@ -269,7 +269,7 @@ static void note_map(struct perf_tasks *t, const struct perf_event *e)
     p = perf_tasks_process(t, e->pid);
     make_room(p, e->start, e->start + e->length);
 
-    bool file = e->path[0] == '/' && strncmp(e->path, "//anon", 6) != 0;
+    bool file = e->path[0] == '/' && strncmp(e->path, "//anon", 6);
     bool vdso = !strcmp(e->path, "[vdso]");
     struct perf_mapping m = {.start = e->start, .end = e->start + e->length, .offset = e->offset};
     size_t at = first_behind(p, m.start);

@@ -20,7 +20,7 @@ EXPORT int hq_exact_event(const char *name)
     if (!options.active)
         return EXACT_EARLY;
     for (int i = 0; i < options.events; i++)
-        if (strcmp(options.name[i], name) == 0)
+        if (!strcmp(options.name[i], name))
             return i;
     return -1;
 }

@@ -282,14 +282,14 @@ static bool kernel_is_new(void)
 void perf_prepare(void)
 {
     const char *text = getenv("HQ_CLOCK"), *wanted = text ? text : "auto";
-    bool insists = strcmp(wanted, "perf") == 0, is_new = kernel_is_new();
+    bool insists = !strcmp(wanted, "perf"), is_new = kernel_is_new();
 
     if (perf.kind)
         return;
     perf.insists = insists;
     perf.prepared = file_now_us();
     perf.kind = HQM_CLOCK_TIMER;
-    if (strcmp(wanted, "timer") == 0)
+    if (!strcmp(wanted, "timer"))
         return;
     if (trap_is_traced())
         perf.error = EBUSY;

@@ -29,7 +29,7 @@ static const struct source *reading; /* the one whose events are read; NULL: non
 static const struct source *find(const char *name)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(name, table[i].name) == 0)
+        if (!strcmp(name, table[i].name))
             return table[i].source;
 #ifdef HQ_HAVE_PAPI
     return &source_papi; /* it says what it does not know, either */

@@ -12,7 +12,7 @@ enum scope_kind kinds_find(const char *word)
 {
     enum scope_kind k = 0;
 
-    while (k < SCOPE_KINDS && strcasecmp(scope_kind_name(k), word) != 0)
+    while (k < SCOPE_KINDS && strcasecmp(scope_kind_name(k), word))
         k++;
     return k;
 }

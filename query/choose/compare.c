@@ -441,7 +441,7 @@ static void note_machine(struct selection *s, const struct db *here, const struc
 {
     const char *mine = facts_text(here, FACT_MACHINE), *other = facts_text(old, FACT_MACHINE);
 
-    if (mine && other && strcmp(mine, other) != 0)
+    if (mine && other && strcmp(mine, other))
         vec_push(&s->notes, xasprintf("this side was recorded on another machine, %s, than the other, %s: what differs "
                                       "may be due to that",
                                       mine, other));

@@ -270,7 +270,7 @@ static const struct foreign foreign_functions[] = {
 static const char *find_foreign(const struct foreign *table, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcasecmp(table[i].word, word) == 0)
+        if (!strcasecmp(table[i].word, word))
             return table[i].here;
     return NULL;
 }

@@ -10,7 +10,7 @@ static bool names(const struct token *t, const char *name)
 {
     size_t n = strcspn(name, " ");
 
-    return strlen(t->text) == n && strncasecmp(t->text, name, n) == 0;
+    return strlen(t->text) == n && !strncasecmp(t->text, name, n);
 }
 
 /* The name must not mean something already; metrics and earlier lets are for whoever runs it. */
@@ -259,7 +259,7 @@ static void unknown_statement(struct parser *p)
     for (int i = 0; i < CLAUSE_KINDS; i++) {
         size_t n = strcspn(clause_words[i].name, " ");
 
-        if (t->kind == TOKEN_WORD && strlen(t->text) == n && strncasecmp(t->text, clause_words[i].name, n) == 0) {
+        if (t->kind == TOKEN_WORD && strlen(t->text) == n && !strncasecmp(t->text, clause_words[i].name, n)) {
             fail(p, &t->place,
                  arena_printf(p->arena, "begin with a view, such as procedures %s%s", clause_words[i].usage,
                               p->options->prompt ? "; the Up key brings back the last question" : ""),

@@ -19,7 +19,7 @@ static bool spells(const struct token *first, const struct token *second, const 
     if (!space)
         return is_word(first, name);
     return first->kind == TOKEN_WORD && strlen(first->text) == (size_t)(space - name) &&
-           strncasecmp(first->text, name, (size_t)(space - name)) == 0 && (!second || is_word(second, space + 1));
+           !strncasecmp(first->text, name, (size_t)(space - name)) && (!second || is_word(second, space + 1));
 }
 
 /* `whole`: the second word counts too. */

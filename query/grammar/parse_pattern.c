@@ -56,7 +56,7 @@ static bool fail_path(struct parser *p, const struct token *t)
     bool absolute = t->kind == TOKEN_BAD && text[0] == '/' && slash > text &&
                     (last > 2 || memchr(text, '.', word.length));
 
-    if (!slash || (!absolute && strncmp(text, "./", 2) != 0 && strncmp(text, "../", 3) != 0))
+    if (!slash || (!absolute && strncmp(text, "./", 2) && strncmp(text, "../", 3)))
         return false;
     fail(p, &word, arena_printf(p->arena, "write \"%.*s\"", (int)word.length, text), "a path must stand in quotes");
     return true;
@@ -213,7 +213,7 @@ static struct path_step parse_step(struct parser *p, bool far)
 
     step.pattern = parse_pattern(p, NAMES_ANY);
     step.place = step.pattern.place;
-    if (step.pattern.kind == PATTERN_NAME && !step.pattern.quoted && strcmp(step.pattern.text, "*") == 0) {
+    if (step.pattern.kind == PATTERN_NAME && !step.pattern.quoted && !strcmp(step.pattern.text, "*")) {
         step.any = true;
         step.pattern = (struct pattern){0};
     }

@@ -10,7 +10,7 @@ static bool starts(const struct token *t, const char *name, const char **second)
     size_t n = space ? (size_t)(space - name) : strlen(name);
 
     *second = space ? space + 1 : NULL;
-    return t->kind == TOKEN_WORD && strlen(t->text) == n && strncasecmp(t->text, name, n) == 0;
+    return t->kind == TOKEN_WORD && strlen(t->text) == n && !strncasecmp(t->text, name, n);
 }
 
 /* The view whose name, or other name, starts here. Forms of trace are found by their second word, later. */
@@ -29,7 +29,7 @@ static int find_view(const struct token *t, const char **second)
 static void note_views(struct parser *p)
 {
     for (int i = 0; i < VIEW_KINDS; i++) {
-        if (strncmp(view_words[i].name, "trace ", 6) == 0)
+        if (!strncmp(view_words[i].name, "trace ", 6))
             continue;
         note(p, EXPECTED_VIEW, view_words[i].name);
         for (size_t k = 0; k < 3 && view_words[i].others[k]; k++)
@@ -226,12 +226,12 @@ static void parse_trace(struct parser *p, struct query *q)
     struct token t;
 
     for (int i = 0; i < VIEW_KINDS; i++)
-        if (strncmp(view_words[i].name, "trace ", 6) == 0)
+        if (!strncmp(view_words[i].name, "trace ", 6))
             note(p, EXPECTED_VIEW, view_words[i].name + 6);
     if (ended(p))
         return;
     for (int i = 0; i < VIEW_KINDS; i++)
-        if (strncmp(view_words[i].name, "trace ", 6) == 0 && is_word(peek(p, LEX_PLAIN), second_word(i)))
+        if (!strncmp(view_words[i].name, "trace ", 6) && is_word(peek(p, LEX_PLAIN), second_word(i)))
             v->kind = (enum view_kind)i;
     if (v->kind == VIEW_TRACE)
         return;

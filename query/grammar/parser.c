@@ -86,12 +86,12 @@ bool redirected(struct parser *p)
 
 bool is_word(const struct token *t, const char *word)
 {
-    return t->kind == TOKEN_WORD && strcasecmp(t->text, word) == 0;
+    return t->kind == TOKEN_WORD && !strcasecmp(t->text, word);
 }
 
 bool is_mark(const struct token *t, const char *mark)
 {
-    return t->kind == TOKEN_MARK && strcmp(t->text, mark) == 0;
+    return t->kind == TOKEN_MARK && !strcmp(t->text, mark);
 }
 
 bool accept_word(struct parser *p, const char *word)
@@ -357,7 +357,7 @@ void hint(struct parser *p, const struct place *place, const char *text)
     if (p->error)
         return;
     vec_foreach(h, &p->script->hints)
-        if (strcmp(h->text, text) == 0)
+        if (!strcmp(h->text, text))
             return;
     list_push(p->arena, &p->script->hints, (struct hint){*place, text});
 }
@@ -369,7 +369,7 @@ static const char *find_parameter(struct parser *p, const struct token *t)
     const struct parse_options *o = p->options;
 
     for (size_t i = 0; i < o->parameter_count; i++)
-        if (strcmp(o->parameters[i].name, t->text) == 0) {
+        if (!strcmp(o->parameters[i].name, t->text)) {
             if (strpbrk(o->parameters[i].value, "\r\n"))
                 fail(p, &t->place, NULL, "the value of the parameter {{%s}} has more than one line", t->text);
             return o->parameters[i].value;

@@ -60,7 +60,7 @@ void add_instant(struct str *s, const struct instant *i)
 /* A file is bare if the lexer would take it whole and nothing else could be meant. */
 void add_file(struct str *s, const char *file)
 {
-    if (strcspn(file, " \t\n\r\f\v;\"'{|>") == strlen(file) && strncmp(file, "--", 2) != 0)
+    if (strcspn(file, " \t\n\r\f\v;\"'{|>") == strlen(file) && strncmp(file, "--", 2))
         str_add(s, file);
     else
         print_quoted(s, file);

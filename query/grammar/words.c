@@ -118,23 +118,23 @@ const char *operator_text(enum operator op)
 
 int find_function(const char *name)
 {
-    FIND(function_words, strcasecmp(function_words[i].name, name) == 0);
+    FIND(function_words, !strcasecmp(function_words[i].name, name));
 }
 
 int find_attribute(const char *name)
 {
-    FIND(attribute_words, strcasecmp(attribute_words[i].name, name) == 0);
+    FIND(attribute_words, !strcasecmp(attribute_words[i].name, name));
 }
 
 int find_setting(const char *name)
 {
-    FIND(setting_words, strcasecmp(setting_words[i].name, name) == 0 ||
-                            (setting_words[i].other && strcasecmp(setting_words[i].other, name) == 0));
+    FIND(setting_words, !strcasecmp(setting_words[i].name, name) ||
+                            (setting_words[i].other && !strcasecmp(setting_words[i].other, name)));
 }
 
 bool is_switch(enum setting setting)
 {
-    return setting_words[setting].words[1] && strcmp(setting_words[setting].words[1], "on") == 0;
+    return setting_words[setting].words[1] && !strcmp(setting_words[setting].words[1], "on");
 }
 
 int find_setting_word(enum setting setting, const char *word)
@@ -142,7 +142,7 @@ int find_setting_word(enum setting setting, const char *word)
     const char *const *words = setting_words[setting].words;
 
     for (int i = 0; words[i]; i++)
-        if (strcasecmp(words[i], word) == 0)
+        if (!strcasecmp(words[i], word))
             return i;
     return -1;
 }

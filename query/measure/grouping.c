@@ -176,7 +176,7 @@ static enum grouped in_force(const struct query_env *env)
                            : setting_words[SETTING_GROUPS].words[query_setting(env, SETTING_GROUPS)];
     enum grouped g = GROUPED_DIRECTORY;
 
-    while (g < GROUPED_KINDS && strcmp(grouped_words[g], word) != 0)
+    while (g < GROUPED_KINDS && strcmp(grouped_words[g], word))
         g++;
     return g < GROUPED_KINDS ? g : GROUPED_DEFINED;
 }

@@ -30,7 +30,7 @@ enum {
 static size_t column_of(const struct table *t)
 {
     for (size_t c = 0; c < t->columns.len; c++)
-        if (t->columns.data[c].type == COLUMN_NUMBER && strcmp(t->columns.data[c].name, "start") != 0)
+        if (t->columns.data[c].type == COLUMN_NUMBER && strcmp(t->columns.data[c].name, "start"))
             return c;
     return t->columns.len;
 }

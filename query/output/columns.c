@@ -37,7 +37,7 @@ void columns_tell_silent(const struct table *t, struct str *out)
         const struct column *column = &t->columns.data[c];
 
         if (column_is_silent(t, c) && column->scope != SCOPED_EXCLUSIVE && !column->marks_sign &&
-            strncmp(column->name, "old.", 4) != 0)
+            strncmp(column->name, "old.", 4))
             str_addf(&names, "%s%s", names.len ? ", " : "", column->name);
     }
     if (names.len)

@@ -81,7 +81,7 @@ static size_t first_name(const char *path)
 {
     const char *s = path;
 
-    for (; *s && strncmp(s, " > ", 3) != 0; s++) {
+    for (; *s && strncmp(s, " > ", 3); s++) {
         const char *close = name_bracket_end(path, s);
 
         s = close ? close : s;

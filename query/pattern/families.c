@@ -17,7 +17,7 @@ static uint8_t *families_of_modules(const struct tree *t)
     bool any = false;
 
     for (uint32_t s = 0; s < t->scope_count; s++) {
-        if (tree_scope(t, s)->kind != SCOPE_PROCEDURE || strcmp(tree_text(t, tree_scope(t, s)->name), "main") != 0)
+        if (tree_scope(t, s)->kind != SCOPE_PROCEDURE || strcmp(tree_text(t, tree_scope(t, s)->name), "main"))
             continue;
         uint32_t module = tree_enclosing(t, s, SCOPE_MODULE);
 

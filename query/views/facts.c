@@ -264,7 +264,7 @@ static void facts_of_structure(const struct db *db, struct table *t)
         AUTO_STR struct str names = {0};
 
         for (size_t k = 0; k < db->module_count && !told; k++) {
-            if (strcmp(module_note(db, k), note) != 0)
+            if (strcmp(module_note(db, k), note))
                 continue;
             told = k < i;
             str_addf(&names, "%s%s", names.len ? ", " : "", path_base(db_string(db, db->modules[k].path)));
@@ -307,7 +307,7 @@ static void facts_of_file(const struct db *db, bool for_programs, struct table *
         bool first = true;
 
         for (size_t k = 0; k < db_section_count(db); k++) { /* one row for the sections of all metrics */
-            if (k == i || strcmp(db_section(db, k).name, s.name) != 0)
+            if (k == i || strcmp(db_section(db, k).name, s.name))
                 continue;
             first = first && k > i;
             s.bytes += db_section(db, k).bytes;

@@ -239,7 +239,7 @@ static void note_durations(struct view_of_fold *v)
             const char *name = run->leaf ? folded_chain(side[s], (uint32_t)r, false) : NULL;
             size_t i = 0;
 
-            while (name && i < all.len && strcmp(all.data[i].name, name) != 0)
+            while (name && i < all.len && strcmp(all.data[i].name, name))
                 i++;
             if (name && i == all.len)
                 vec_push(&all, (struct duration){.name = arena_strdup(&v->run->arena, name)});

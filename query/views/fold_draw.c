@@ -59,7 +59,7 @@ static double highest(const struct folded *const side[2], const char *name)
         for (size_t k = 0; k < side[s]->metric_count; k++) {
             const struct db *db = side[s]->run->tree->db;
 
-            if (!side[s]->curves[k] || strcasecmp(db_string(db, db->metrics[side[s]->metrics[k]].name), name) != 0)
+            if (!side[s]->curves[k] || strcasecmp(db_string(db, db->metrics[side[s]->metrics[k]].name), name))
                 continue;
             for (size_t i = 0; i < side[s]->points; i++)
                 most = fmax(most, fmax(side[s]->curves[k][i].rate, side[s]->curves[k][i].high));

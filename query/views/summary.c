@@ -311,7 +311,7 @@ static struct hq_error *tell_balance(struct summary *s, const char *question, co
 
         if (r->flags & ROW_ASIDE)
             aside++;
-        if (isnan(x) || r->flags & ROW_ASIDE || strncmp(r->name, who, strlen(who)) != 0)
+        if (isnan(x) || r->flags & ROW_ASIDE || strncmp(r->name, who, strlen(who)))
             continue;
         n++;
         sum += x;

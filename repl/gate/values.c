@@ -175,7 +175,7 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
         struct gate_judged *old = &all[i];
         struct gate_row both = *old->row;
 
-        if (old->former || old->taken || !*both.path || strcmp(both.metric, j->row->metric) != 0 ||
+        if (old->former || old->taken || !*both.path || strcmp(both.metric, j->row->metric) ||
             !is_nothing(v, old->row, RUN_NEW))
             continue;
         both.value[RUN_NEW] = j->row->value[RUN_NEW];

@@ -263,7 +263,7 @@ static struct hq_error *find_element(const struct reading *r, const struct xml_e
     const struct level *up = r->levels.len ? &vec_last(&r->levels) : NULL;
     size_t i = 0;
 
-    while (i < ELEMENTS && strcmp(rows[i].name, e->name) != 0)
+    while (i < ELEMENTS && strcmp(rows[i].name, e->name))
         i++;
     if (i == ELEMENTS && up)
         return hq_error_new(HQ_DATA, "structure files have no element %.100s", e->name);
@@ -308,7 +308,7 @@ static struct hq_error *open_one(struct reading *r, const struct xml_element *e,
 
     switch (now->kind) {
     case ELEMENT_PGM:
-        if (given_attribute(e, "version") && strcmp(given_attribute(e, "version"), "1") != 0)
+        if (given_attribute(e, "version") && strcmp(given_attribute(e, "version"), "1"))
             return hq_error_new(HQ_DATA, "version %.20s of structure files is not known to this hq, which reads 1",
                                 given_attribute(e, "version"));
         r->program = given_attribute(e, "n") ? xstrdup(given_attribute(e, "n")) : NULL;

@@ -82,7 +82,7 @@ static __attribute__((constructor)) void begin(void)
     struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
     const char *clock_name = getenv("EMPTY_CLOCK");
 
-    if (clock_name && strcmp(clock_name, "REALTIME") == 0)
+    if (clock_name && !strcmp(clock_name, "REALTIME"))
         clock_used = CLOCK_MONOTONIC;
     period = getenv("EMPTY_PERIOD") ? atol(getenv("EMPTY_PERIOD")) : 5000000;
     map_count(getenv("EMPTY_FILE"));

@@ -20,7 +20,7 @@ static int refuses(int fd)
     if (bytes < 0)
         return 0;
     path[bytes] = 0;
-    return strncmp(path, directory, strlen(directory)) == 0;
+    return !strncmp(path, directory, strlen(directory));
 }
 
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)

@@ -14,6 +14,10 @@ wide=$(awk 'FILENAME !~ /import_seeds/ && length > 160 { print FILENAME ":" FNR 
 nouns=$(grep -nE '(/\*\*?|^ *\*) *(What|The same) ' $(grep -v '^tests/' <<<"$files") /dev/null)
 [ -z "$nouns" ] || { echo "$nouns"; echo "begin with a verb, or with what it is, instead of What or The same"; exit 1; }
 
+# One way to compare strings, and one brace style, in examples of doc/ too.
+forms=$(grep -nE '\bstr(n|case|ncase)?cmp\(([^()]|\([^()]*\))*\) *[=!]= 0\b|= \{ [^ \\]' $files doc/*.md /dev/null)
+[ -z "$forms" ] || { echo "$forms"; echo "strings are compared by !strcmp(a, b) or strcmp(a, b); aggregates are {.x = 1}"; exit 1; }
+
 formatter=
 for name in clang-format-14 clang-format; do
     case $("$name" --version 2>/dev/null) in *"version 14."*) formatter=$name; break ;; esac

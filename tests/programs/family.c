@@ -204,10 +204,10 @@ static const struct {
 int main(int argc, char **argv)
 {
     self = realpath("/proc/self/exe", NULL);
-    if (argc > 1 && strcmp(argv[1], "work") == 0)
+    if (argc > 1 && !strcmp(argv[1], "work"))
         return child_work(NULL);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (argc > 1 && strcmp(argv[1], ways[i].name) == 0)
+        if (argc > 1 && !strcmp(argv[1], ways[i].name))
             return ways[i].run();
     return 2;
 }

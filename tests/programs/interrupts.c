@@ -425,7 +425,7 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
-    int own = argc > 1 && strcmp(argv[1], "own") == 0;
+    int own = argc > 1 && !strcmp(argv[1], "own");
     struct sigaction action = {.sa_handler = on_signal};
 
     if (argc > 2)

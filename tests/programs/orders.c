@@ -471,7 +471,7 @@ static void try_call(bool every)
 
 int main(int argc, char **argv)
 {
-    bool every = argc > 1 && strcmp(argv[1], "every") == 0;
+    bool every = argc > 1 && !strcmp(argv[1], "every");
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -265,7 +265,7 @@ static const struct { const char *name; int (*run)(void); } ways[] = {
 int main(int argc, char **argv)
 {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (argc > 1 && strcmp(argv[1], ways[i].name) == 0) {
+        if (argc > 1 && !strcmp(argv[1], ways[i].name)) {
             int fine = ways[i].run();
             puts(fine ? "ok" : "strange");
             return !fine;

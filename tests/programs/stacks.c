@@ -294,7 +294,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         size = (size_t)atol(argv[2]);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (argc > 1 && strcmp(argv[1], ways[i].name) == 0)
+        if (argc > 1 && !strcmp(argv[1], ways[i].name))
             puts(ways[i].run() ? "ok" : "wrong");
     return 0;
 }

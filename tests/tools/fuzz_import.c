@@ -51,9 +51,9 @@ int main(int argc, char **argv)
         return 1;
     }
     for (const struct import_format *f = import_formats; f->name; f++)
-        count += !only || strcmp(f->name, only) == 0;
+        count += !only || !strcmp(f->name, only);
     for (const struct import_format *f = import_formats; f->name; f++)
-        if (!only || strcmp(f->name, only) == 0)
+        if (!only || !strcmp(f->name, only))
             wrong += fuzz(f->name, seconds / count, state, dir);
     hq_error_free(file_remove_tree(dir));
     printf("%d passed, %d failed\n", wrong == 0, wrong);

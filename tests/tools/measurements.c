@@ -137,7 +137,7 @@ static void print_totals(void)
 
 int main(int argc, char **argv)
 {
-    bool paths = argc > 2 && strcmp(argv[2], "paths") == 0, threads = argc > 2 && strcmp(argv[2], "threads") == 0;
+    bool paths = argc > 2 && !strcmp(argv[2], "paths"), threads = argc > 2 && !strcmp(argv[2], "threads");
     DIR *directory = argc > 1 ? opendir(argv[1]) : NULL;
     struct dirent *entry;
     static char name[4096];

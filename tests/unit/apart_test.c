@@ -17,7 +17,7 @@ static void show(size_t room, const char *const *names, const char *const *expec
         shown[n] = (struct shown_name){.name = names[n], .room = room};
     names_show(shown, n, "...");
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(shown[i].shown, expected[i]) != 0)
+        if (strcmp(shown[i].shown, expected[i]))
             printf("# %s\n", shown[i].shown);
         CHECK(!strcmp(shown[i].shown, expected[i]));
         free(shown[i].shown);

@@ -31,7 +31,7 @@ static void check_stable(const char *canonical, char **unstable)
     const char *text = err || again->statements.len != 1 ? ""
                                                          : print_statement(&again->arena, &again->statements.data[0]);
 
-    if (strcmp(text, canonical) != 0 && !*unstable)
+    if (strcmp(text, canonical) && !*unstable)
         *unstable = xstrdup(canonical);
     hq_error_free(err);
     script_destroy(again);

@@ -61,7 +61,7 @@ static char *check_statement(const struct statement *s, struct arena *arena)
     }
     if (err)
         wrong = xasprintf("the canonical text is refused: %s", err->message);
-    else if (strcmp(again, canonical) != 0)
+    else if (strcmp(again, canonical))
         wrong = xasprintf("printed again, %s is %s", canonical, again);
     else if (differs)
         wrong = xasprintf("%s means something else: %s", canonical, differs);

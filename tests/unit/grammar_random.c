@@ -133,7 +133,7 @@ static struct node *read_choice(struct reader *r)
 static const struct node *find(const struct grammar *g, const char *name)
 {
     vec_foreach(p, &g->productions)
-        if (strcmp(p->name, name) == 0)
+        if (!strcmp(p->name, name))
             return p->node;
     return NULL;
 }
@@ -239,12 +239,12 @@ struct writer {
 /* What belongs together without white space: $1, #3, @id, cputime.x */
 static void put(struct writer *w, const char *text)
 {
-    bool dot = strcmp(text, ".") == 0;
+    bool dot = !strcmp(text, ".");
 
     if (w->out->len && !w->glue && !dot)
         str_addc(w->out, ' ');
     str_add(w->out, text);
-    w->glue = dot || strcmp(text, "$") == 0 || strcmp(text, "#") == 0 || strcmp(text, "@") == 0;
+    w->glue = dot || !strcmp(text, "$") || !strcmp(text, "#") || !strcmp(text, "@");
 }
 
 /* The names of the views that have productions of no other kind; NULL for another terminal. */
@@ -257,8 +257,8 @@ static const char *view_name(const char *terminal, uint64_t *state)
     for (int i = 0; i < VIEW_KINDS && n < 60; i++) {
         const struct view_word *v = &view_words[i];
 
-        if (strcmp(kinds[v->of], terminal) != 0 || strncmp(v->name, "trace", 5) == 0 || i == VIEW_EXPLAIN ||
-            i == VIEW_PHASES || i == VIEW_FLAT || i == VIEW_GROUPS || i == VIEW_FOLD || i == VIEW_CLUSTERS)
+        if (strcmp(kinds[v->of], terminal) || !strncmp(v->name, "trace", 5) || i == VIEW_EXPLAIN || i == VIEW_PHASES ||
+            i == VIEW_FLAT || i == VIEW_GROUPS || i == VIEW_FOLD || i == VIEW_CLUSTERS)
             continue;
         names[n++] = v->name;
         for (int k = 0; k < 3 && v->others[k]; k++)
@@ -283,16 +283,16 @@ static const char *setting_name(struct writer *w, const char *terminal)
 {
     uint32_t n = 0;
 
-    if (strcmp(terminal, "WORD") == 0) {
+    if (!strcmp(terminal, "WORD")) {
         while (setting_words[w->setting].words[n])
             n++;
         return setting_words[w->setting].words[random_below(w->state, n)];
     }
-    if (strncmp(terminal, "SETTING", 7) != 0)
+    if (strncmp(terminal, "SETTING", 7))
         return NULL;
     do
         w->setting = random_below(w->state, SETTING_KINDS);
-    while (strcmp(setting_terminal(w->setting), terminal) != 0);
+    while (strcmp(setting_terminal(w->setting), terminal));
     const char *other = setting_words[w->setting].other;
 
     return other && random_below(w->state, 2) ? other : setting_words[w->setting].name;
@@ -309,8 +309,7 @@ static void put_terminal(struct writer *w, const char *name)
     for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
         uint32_t n = 0;
 
-        if (strcmp(terminals[i].terminal, name) != 0 ||
-            (terminals[i].inside && strcmp(terminals[i].inside, w->production) != 0))
+        if (strcmp(terminals[i].terminal, name) || (terminals[i].inside && strcmp(terminals[i].inside, w->production)))
             continue;
         while (n < 8 && terminals[i].samples[n])
             n++;
@@ -368,17 +367,17 @@ static void add_productions(const char *text, struct str *out)
         const char *line = text;
 
         text += n + (text[n] == '\n');
-        if (strncmp(line, "/* ", 3) != 0 && strncmp(line, " * ", 3) != 0)
+        if (strncmp(line, "/* ", 3) && strncmp(line, " * ", 3))
             continue;
         line += 3, n -= 3;
         name = strspn(line, "abcdefghijklmnopqrstuvwxyz-");
-        if (name && strncmp(line + name, " = ", 3) == 0) {
-            if (n > 3 && strncmp(line + n - 3, " */", 3) == 0)
+        if (name && !strncmp(line + name, " = ", 3)) {
+            if (n > 3 && !strncmp(line + n - 3, " */", 3))
                 n -= 3;
             AUTO_STR struct str one = {0};
 
             str_addf(&one, "%.*s\n", (int)n, line);
-            while (strncmp(text, " *  ", 4) == 0) {
+            while (!strncmp(text, " *  ", 4)) {
                 n = strcspn(text, "\n");
                 str_addf(&one, "  %.*s\n", (int)n - 3, text + 3);
                 text += n + (text[n] == '\n');

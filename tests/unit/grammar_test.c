@@ -41,7 +41,7 @@ static void run_case(const char *path, struct reader *r)
     take(r, '=', &want);
     str_truncate(&input, input.len - 1);
     grammar_show(str_cstr(&input), &got, &unstable);
-    if (strcmp(str_cstr(&got), str_cstr(&want)) != 0 && !getenv("HQ_UPDATE"))
+    if (strcmp(str_cstr(&got), str_cstr(&want)) && !getenv("HQ_UPDATE"))
         TEST_FAIL("%s:\n%s\ngives\n%snot\n%s", path, str_cstr(&input), str_cstr(&got), str_cstr(&want));
     if (unstable)
         TEST_FAIL("%s: the canonical text does not parse to itself: %s", path, unstable);

@@ -13,7 +13,7 @@
 const struct fuzz_seed *import_fuzz_seed(const char *format, size_t i)
 {
     for (const struct fuzz_seed *s = import_seeds; s->format; s++)
-        if (strcmp(s->format, format) == 0 && i-- == 0)
+        if (!strcmp(s->format, format) && i-- == 0)
             return s;
     return NULL;
 }

@@ -135,7 +135,7 @@ TEST(tables_are_those_of_the_parser)
 
         fputs(str_cstr(&out), f);
         fclose(f);
-    } else if (strcmp(text, str_cstr(&out)) != 0) {
+    } else if (strcmp(text, str_cstr(&out))) {
         TEST_FAIL("%s is not up to date: run HQ_UPDATE=1 build/tests/manual_test in the top directory and read the "
                   "difference",
                   manual);

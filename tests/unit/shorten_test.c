@@ -13,7 +13,7 @@ static void shortens(const char *name, size_t width, const char *expected)
     struct str s AUTO_STR = {0};
 
     name_shorten(&s, name, width, "...");
-    if (strcmp(str_cstr(&s), expected) != 0)
+    if (strcmp(str_cstr(&s), expected))
         printf("# %zu columns: %s\n", width, str_cstr(&s));
     CHECK(!strcmp(str_cstr(&s), expected));
 }

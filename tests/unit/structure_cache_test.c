@@ -143,7 +143,7 @@ TEST(several_writers_do_not_harm_each_other)
         if (!fork()) {
             AUTO_FREE char *with = recover(cache, i % 4), *without = recover(NULL, i % 4);
 
-            _exit(strcmp(with, without) != 0);
+            _exit(!!strcmp(with, without));
         }
     for (int i = 0; i < 8; i++)
         CHECK(wait(&status) > 0 && WIFEXITED(status) && !WEXITSTATUS(status));

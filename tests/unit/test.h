@@ -77,7 +77,7 @@ static inline void test_register(struct test *t)
 #define CHECK_EQ_STR(got, want) \
     do { \
         const char *test_got_ = (got), *test_want_ = (want); \
-        if (test_got_ && test_want_ ? strcmp(test_got_, test_want_) != 0 : test_got_ != test_want_) \
+        if (test_got_ && test_want_ ? strcmp(test_got_, test_want_) : test_got_ != test_want_) \
             TEST_FAIL("%s is\n  \"%s\", not\n  \"%s\"", #got, test_got_ ? test_got_ : "(null)", \
                       test_want_ ? test_want_ : "(null)"); \
     } while (0)
@@ -128,7 +128,7 @@ static inline char *test_tmpdir(void)
 static inline bool test_is_wanted(const char *name, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], name) == 0)
+        if (!strcmp(argv[i], name))
             return true;
     return argc < 2;
 }
