@@ -271,7 +271,7 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
             err = (d->kind == DURING_PATTERN ? visits_add_own : visits_add)(s, time, p, mark, within, &visits);
     }
     s->sliced = true;
-    AUTO_FREE char *doubt = err || d->kind == DURING_PATTERN ? NULL : visits_doubt(&visits, &s->tree, mark);
+    AUTO_FREE char *doubt = err || d->kind == DURING_PATTERN ? NULL : visits_doubt(&visits, &s->tree);
 
     AUTO_FREE char *unmarked = err ? NULL : visits_unmarked(s, mark);
 

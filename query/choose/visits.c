@@ -10,8 +10,9 @@
 struct visiting {
     struct visit now;
     struct slices slices;
-    size_t slice, first_slice; /* that the last sample was looked for in; that a visit is cut to */
-    bool inside;
+    size_t slice, first_slice;   /* that the last sample was looked for in; that a visit is cut to */
+    bool inside, in_a_loop;      /* a call of what is visited */
+    const uint8_t *matching;     /* by context */
     uint64_t last_us;            /* of the sample before; NEVER: there was none */
     uint64_t here;               /* samples since the visit or the gap began */
     VEC(uint64_t) gaps, lengths; /* samples that each holds */
@@ -109,6 +110,19 @@ static bool is_nowhere(const struct selection *s, uint32_t frame)
     return tree_kind(&s->tree, selection_context(s, frame)) == SCOPE_PARTIAL;
 }
 
+/* Whether a loop is around the call of what matches. */
+static bool comes_from_a_loop(const struct selection *s, uint32_t frame, const uint8_t *matching)
+{
+    bool found = false;
+
+    for (uint32_t at = selection_context(s, frame); at != HQDB_NONE; at = tree_parent(&s->tree, at)) {
+        if (found && tree_kind(&s->tree, at) == SCOPE_LOOP)
+            return true;
+        found |= matching[at];
+    }
+    return false;
+}
+
 static struct hq_error *look_for_visits(const struct selection *s, int64_t offset, const uint8_t *within,
                                         struct db_trace_reader *reader, struct visiting *v, struct visits *out)
 {
@@ -123,8 +137,10 @@ static struct hq_error *look_for_visits(const struct selection *s, int64_t offse
 
         us = timeline_shift(offset, r.time_us);
         spans = timeline_spans(db, r.metric);
-        if (r.frame != last_frame)
+        if (r.frame != last_frame) {
             is_within = within[selection_context(s, r.frame)];
+            v->in_a_loop |= is_within && !v->in_a_loop && comes_from_a_loop(s, r.frame, v->matching);
+        }
         last_frame = r.frame;
         if (spans && db->metrics[r.metric].flags & HQDB_METRIC_EXACT)
             out->apart.exact = true;
@@ -187,6 +203,9 @@ static void judge_profile(struct visiting *v, struct apart *a)
     a->visits += visits;
     a->short_visits += short_visits;
     a->profiles += visits > 0;
+    a->in_a_loop |= v->in_a_loop;
+    if (visits && !gaps && v->in_a_loop && !a->gapless++)
+        a->gapless_profile = v->now.profile;
     note_worst(a, (struct shortness){short_gaps, gaps, v->now.profile, true});
     note_worst(a, (struct shortness){short_visits, visits, v->now.profile, false});
     a->doubtful |= short_gaps * 10 > gaps || short_visits * 10 > visits;
@@ -344,7 +363,8 @@ struct hq_error *visits_add_own(const struct selection *s, const struct timeline
                                 const uint8_t *matching, const uint8_t *within, struct visits *out)
 {
     struct slice whole;
-    struct visiting v = {.now = {.profile = profile}, .last_us = NEVER, .slices = slices_of(s, profile, &whole)};
+    struct visiting v = {
+        .now = {.profile = profile}, .last_us = NEVER, .matching = matching, .slices = slices_of(s, profile, &whole)};
     struct db_trace_reader *reader;
 
     if (has_marks(s, profile, matching)) {
@@ -375,15 +395,6 @@ struct hq_error *visits_add(const struct selection *s, const struct timeline *ti
 
 /* ---- can they be told apart? ---- */
 
-static bool in_a_loop(const struct tree *t, const uint8_t *matching)
-{
-    for (uint32_t c = 0; c < t->context_count; c++)
-        for (uint32_t at = matching[c] ? tree_parent(t, c) : HQDB_NONE; at != HQDB_NONE; at = tree_parent(t, at))
-            if (tree_kind(t, at) == SCOPE_LOOP)
-                return true;
-    return false;
-}
-
 /* The rate at which what was seen to hold so many samples would hold enough. */
 static double rate_for(const struct apart *a)
 {
@@ -393,26 +404,32 @@ static double rate_for(const struct apart *a)
     return fmax(gap, visit) * 1e6 / a->period_us;
 }
 
-/* One profile in which they are too short is enough: the others may hide it in a sum. */
-static void tell_worst(const struct apart *a, const struct tree *t, struct str *out)
+static void tell_where(const struct apart *a, const struct tree *t, uint32_t profile, struct str *out)
 {
-    const struct shortness *w = &a->worst;
-    int32_t rank = t->db->profiles[w->profile].rank;
+    int32_t rank = t->db->profiles[profile].rank;
 
     if (a->profiles > 1 && rank >= 0)
         str_addf(out, "on rank %d, ", rank);
     else if (a->profiles > 1)
         str_addf(out, "in one of %zu threads, ", a->profiles);
+}
+
+/* One profile in which they are too short is enough: the others may hide it in a sum. */
+static void tell_worst(const struct apart *a, const struct tree *t, struct str *out)
+{
+    const struct shortness *w = &a->worst;
+
+    tell_where(a, t, w->profile, out);
     str_addf(out, w->gaps ? "%zu of %zu gaps between them hold fewer than %d" : "%zu of %zu visits hold fewer than %d",
              w->few, w->of, w->gaps ? APART_GAP : APART_VISIT);
 }
 
-char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *matching)
+char *visits_doubt(const struct visits *v, const struct tree *t)
 {
     const struct apart *a = &v->apart;
     AUTO_STR struct str out = {0};
     char period[UNITS_TEXT], gap[UNITS_TEXT], visit[UNITS_TEXT];
-    bool repeats = !a->gaps && a->visits && in_a_loop(t, matching);
+    bool repeats = a->gapless && (!a->gaps || !a->doubtful);
 
     if (a->exact || !(a->doubtful || repeats))
         return NULL;
@@ -420,10 +437,12 @@ char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *
     units_format(gap, a->period_us * APART_GAP / 1e6, DIM_SECONDS);
     units_format(visit, a->period_us * APART_VISIT / 1e6, DIM_SECONDS);
     str_addf(&out, "visits cannot be told apart by samples %s apart: ", period);
-    if (repeats)
+    if (repeats) {
+        tell_where(a, t, a->gapless_profile, &out);
         str_add(&out, "it is in a loop and no gap between two visits was seen");
-    else
+    } else {
         tell_worst(a, t, &out);
+    }
     str_addf(&out,
              ", so a row may be several visits and others are missing; a gap of %s and a visit of %s can be told. ",
              gap, visit);

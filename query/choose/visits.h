@@ -23,8 +23,9 @@ struct visit {
 
 /*
  * How well samples tell visits apart, over all of the time. They do if nine of ten gaps between visits hold at least
- * APART_GAP samples and nine of ten visits at least APART_VISIT, in each profile: then hardly any gap is shorter than
- * the distance of two samples, which would make one visit of two, and hardly any visit, which would not be seen.
+ * APART_GAP samples and nine of ten visits at least APART_VISIT, in each profile, and no profile that calls it in a
+ * loop is without a gap: then hardly any gap is shorter than the distance of two samples, which would make one visit of
+ * two, and hardly any visit, which would not be seen.
  */
 enum { APART_GAP = 3, APART_VISIT = 2 };
 /* Gaps, or visits, of one profile that are too short. */
@@ -40,6 +41,9 @@ struct apart {
     double period_us;                /* mean time that a sample stands for */
     uint64_t least_gap, least_visit; /* samples that nine of ten hold at least, in the profile where that is least; 0:
                                         there is none */
+    size_t gapless;                  /* profiles that call it in a loop, and have one visit */
+    uint32_t gapless_profile;        /* the first */
+    bool in_a_loop;                  /* it is called in one: visits may follow each other without a sample between */
     bool exact;                      /* begins and ends are in the trace, or marked */
     bool doubtful;                   /* in some profile they do not */
     bool looked, marked;             /* it was looked for marks; there are some */
@@ -73,8 +77,8 @@ void visits_take(const struct selection *s, struct visit stretch, struct visits 
  * visits are missing; NULL: there is none. The caller frees. */
 char *visits_unmarked(const struct selection *s, const uint8_t *matching);
 
-/* Why the visits to what matches cannot be counted or numbered, and what would help; NULL: they can. Of visits without
- * any gap it depends on whether a loop is around them. The caller frees. */
-char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *matching);
+/* Why visits cannot be counted or numbered, and what would help; NULL: they can. Where a profile has no gap, the only
+ * visit may be all of them one behind another, if it was called in a loop. The caller frees. */
+char *visits_doubt(const struct visits *v, const struct tree *t);
 
 #endif

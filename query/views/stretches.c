@@ -139,8 +139,8 @@ static void join(struct outside o[2], size_t first, size_t more)
 static char *doubt_of(const struct run *run, const struct outside o[2])
 {
     if (!o[1].mark)
-        return visits_doubt(&o[0].visits, run->tree, o[0].mark);
-    return o[1].visits.len ? visits_doubt(&o[1].visits, run->tree, o[1].mark) : NULL;
+        return visits_doubt(&o[0].visits, run->tree);
+    return o[1].visits.len ? visits_doubt(&o[1].visits, run->tree) : NULL;
 }
 
 static struct hq_error *find_bursts(struct run *run, const struct trace *t, struct outside o[2], const uint8_t *regions,
@@ -203,7 +203,7 @@ struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
         HQ_TRY(visits_add(&run->selection, &t->time, t->profiles[i], mark, within, out));
     }
-    *doubt = visits_doubt(out, run->tree, mark);
+    *doubt = visits_doubt(out, run->tree);
     AUTO_FREE char *unmarked = out->apart.marked ? visits_unmarked(&run->selection, mark) : NULL;
 
     if (unmarked)
