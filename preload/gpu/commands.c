@@ -2,18 +2,16 @@
 /*
  * Commands from being enqueued to their end. The driver tells of that by a callback, on a thread of its own choice, in
  * which the event that it is called with tells its times. Where the program wants no event there is one of ours, which
- * is released then; of the program's events no reference is kept.
+ * is released then; of the program's events no reference is kept. Drivers of OpenCL 1.0 have no callbacks: there the
+ * program's later calls find what has ended, by a reference to its event that the program does not see.
  */
 #include "preload/exact/exact.h"
+#include "preload/gpu/flights.h"
 #include "preload/gpu/programs.h"
 #include "preload/gpu/queues.h"
-#include "preload/lock.h"
-#include "preload/raw.h"
 #include "preload/sources/device.h"
 
 #include <string.h>
-
-enum { BUCKETS = 8192, POOL = 1 << 16 /* bytes */ };
 
 const struct command_row command_rows[FUNCTIONS] = {
 #define COMMAND(name, words, event, shown, kind, amount, where, image, blocking) \
@@ -21,120 +19,7 @@ const struct command_row command_rows[FUNCTIONS] = {
 #include "preload/gpu/calls.def"
 };
 
-/* A command that is under way. One thread gives it and another ends it, so it shares no cache line with others. */
-struct flight {
-    struct flight *next; /* of its bucket, or of the free ones */
-    uintptr_t event;
-    bool ours;   /* the event */
-    bool user;   /* it is no command, but an event that the program sets itself */
-    bool failed; /* that was seen before the driver told, if it ever does */
-    struct device_call call;
-    struct hqm_command record;
-} __attribute__((aligned(64)));
-_Static_assert(sizeof(struct flight) <= 256, "promised in doc/accelerators.md");
-
-/* Commands that the program has events of are found by these. */
-static struct bucket {
-    _Atomic unsigned lock;
-    struct flight *first;
-} buckets[BUCKETS];
-
-/* Those who give commands take free ones, with the lock; those who end them give them back, and wait for nobody. */
-static _Atomic unsigned lock;
-static struct flight *free_flights;
-static _Atomic(struct flight *) given_back __attribute__((aligned(64)));
 static _Atomic uint32_t numbers __attribute__((aligned(64)));
-
-/* ---- What is under way ---- */
-
-static struct flight *make_free(void)
-{
-    struct flight *f = raw_memory(POOL);
-
-    for (size_t i = 0; f && i + 1 < POOL / sizeof *f; i++)
-        f[i].next = &f[i + 1];
-    return f;
-}
-
-static struct flight *take(void)
-{
-    struct flight *f;
-
-    lock_take(&lock);
-    if (!free_flights)
-        free_flights = atomic_exchange(&given_back, NULL);
-    if (!free_flights)
-        free_flights = make_free();
-    f = free_flights;
-    if (f)
-        free_flights = f->next;
-    lock_release(&lock);
-    if (f)
-        *f = (struct flight){0};
-    return f;
-}
-
-static void give_back(struct flight *f)
-{
-    f->next = atomic_load_explicit(&given_back, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(&given_back, &f->next, f))
-        continue;
-}
-
-static struct bucket *bucket_of(uintptr_t event)
-{
-    return &buckets[(uint32_t)((event >> 4) * 0x9e3779b1u) % BUCKETS];
-}
-
-static void link_flight(struct flight *f)
-{
-    struct bucket *bucket = bucket_of(f->event);
-
-    lock_take(&bucket->lock);
-    f->next = bucket->first;
-    bucket->first = f;
-    lock_release(&bucket->lock);
-}
-
-static void unlink_flight(struct flight *f)
-{
-    struct bucket *bucket = bucket_of(f->event);
-
-    lock_take(&bucket->lock);
-    for (struct flight **at = &bucket->first; *at; at = &(*at)->next)
-        if (*at == f) {
-            *at = f->next;
-            break;
-        }
-    lock_release(&bucket->lock);
-}
-
-/* The number of what is under way and has this event, 0: nothing. */
-static uint32_t number_of(uintptr_t event, bool *user)
-{
-    struct bucket *bucket = bucket_of(event);
-    uint32_t number = 0;
-
-    lock_take(&bucket->lock);
-    for (struct flight *f = bucket->first; f && !number; f = f->next)
-        if (f->event == event) {
-            number = f->record.number;
-            *user = f->user;
-        }
-    lock_release(&bucket->lock);
-    return number;
-}
-
-void commands_forget(void)
-{
-    lock_release(&lock);
-    free_flights = NULL;
-    atomic_store(&given_back, NULL);
-    for (uint32_t i = 0; i < BUCKETS; i++) {
-        lock_release(&buckets[i].lock);
-        buckets[i].first = NULL;
-    }
-}
 
 /* ---- What a command is ---- */
 
@@ -147,7 +32,7 @@ static void note_waits(struct hqm_command *record, uint32_t count, const uintptr
     for (uint32_t i = 0; events && i < count; i++) {
         bool user = false;
 
-        number = number_of(events[i], &user);
+        number = flight_number(events[i], &user);
         record->flags |= user ? HQM_COMMAND_USER : 0;
         if (number && known < HQM_COMMAND_AFTER)
             record->after[known++] = number;
@@ -226,16 +111,16 @@ static void end(struct flight *f, bool timed)
 static void completed(uintptr_t event, int32_t status, void *data)
 {
     struct flight *f = data;
-    bool ours = f->ours;
+    bool ours = f->ours, watched = f->watched;
 
     if (!ours)
-        unlink_flight(f);
+        flight_unlink(f);
     if (status < 0 && !f->failed)
         hq_device_failed(&f->call);
     else if (status >= 0)
         end(f, true);
-    give_back(f);
-    if (ours)
+    flight_give_back(f);
+    if (ours || watched)
         CL(clReleaseEvent, event);
 }
 
@@ -243,26 +128,52 @@ static void completed(uintptr_t event, int32_t status, void *data)
  * event in its hands, so it is there. */
 static void look_for_failure(uintptr_t event)
 {
-    struct bucket *bucket = bucket_of(event);
     struct device_call call;
-    bool found = false, user = false;
+    bool user = false;
     int32_t status;
 
-    if (!number_of(event, &user) || user ||
-        !cl_get(CL_clGetEventInfo, event, CL_EVENT_STATUS, &status, sizeof status) || status >= 0)
-        return;
-    lock_take(&bucket->lock);
-    for (struct flight *f = bucket->first; f && !found; f = f->next)
-        if (f->event == event && !f->failed) {
-            found = f->failed = true;
-            call = f->call;
-        }
-    lock_release(&bucket->lock);
-    if (found)
+    if (flight_number(event, &user) && !user &&
+        cl_get(CL_clGetEventInfo, event, CL_EVENT_STATUS, &status, sizeof status) && status < 0 &&
+        flight_fail(event, &call))
         hq_device_failed(&call);
 }
 
-static void under_way(struct flight *f, uintptr_t event, bool ours)
+/* ---- Where nobody calls back ---- */
+
+static void watch(struct flight *f, uintptr_t event)
+{
+    if (!f->ours)
+        CL(clRetainEvent, event);
+    f->watched = true;
+    flight_watch(f);
+}
+
+void commands_look(bool all)
+{
+    enum { FEW = 16 }; /* in one call of many */
+    uint32_t looks = flights_watched();
+    struct flight *f;
+    int32_t status;
+
+    for (looks = all || looks < FEW ? looks : FEW; looks && (f = flight_watched()); looks--)
+        if (cl_get(CL_clGetEventInfo, f->event, CL_EVENT_STATUS, &status, sizeof status) && status <= 0)
+            completed(f->event, status, f);
+        else
+            flight_watch(f);
+}
+
+/* The program does not see the reference by which its event is watched. */
+static uintptr_t event_info(uintptr_t *words, void *below)
+{
+    uintptr_t result = cl_invoke(below, words, 5);
+
+    if ((uint32_t)words[1] == CL_EVENT_REFERENCES && (int)result == CL_SUCCESS && words[3] &&
+        flight_is_watched(words[0]))
+        --*(uint32_t *)words[3];
+    return result;
+}
+
+static void under_way(struct flight *f, uintptr_t event, bool ours, bool calls_back)
 {
     enum { COMPLETE = 0 };
 
@@ -271,17 +182,14 @@ static void under_way(struct flight *f, uintptr_t event, bool ours)
     f->ours = ours;
     if (event) {
         if (!ours) /* nobody else can name it */
-            link_flight(f);
-        if (CL(clSetEventCallback, event, COMPLETE, (uintptr_t)completed, (uintptr_t)f) == CL_SUCCESS)
-            return;
-        if (!ours)
-            unlink_flight(f);
+            flight_link(f);
+        if (!calls_back || CL(clSetEventCallback, event, COMPLETE, (uintptr_t)completed, (uintptr_t)f) != CL_SUCCESS)
+            watch(f, event);
+        return;
     }
-    /* Nobody will tell of its end (functions without an event; OpenCL 1.0). */
+    /* Nobody will tell of its end (functions without an event). */
     end(f, false);
-    give_back(f);
-    if (ours)
-        CL(clReleaseEvent, event);
+    flight_give_back(f);
 }
 
 /* ---- The call ---- */
@@ -339,7 +247,7 @@ uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below
         handle = (uint32_t)words[0] && words[1] ? *(const uintptr_t *)words[1] : buffer_queue(words[2]);
     q = queue_of(handle);
     if (q.number && hq_device_here(cl_entry(function), what_is(function, words), &call))
-        f = take();
+        f = flight_take();
     if (!f)
         return cl_invoke(below, words, row->words);
     f->call = call;
@@ -353,9 +261,9 @@ uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below
     if (row->blocking != NONE && (uint32_t)words[row->blocking])
         waited(&call, f->record.called_ns, f->record.returned_ns);
     if (!succeeded(function, result))
-        give_back(f);
+        flight_give_back(f);
     else
-        under_way(f, row->event == NONE ? 0 : *(uintptr_t *)words[row->event], ours);
+        under_way(f, row->event == NONE ? 0 : *(uintptr_t *)words[row->event], ours, !q.silent);
     return result;
 }
 
@@ -403,34 +311,26 @@ static uintptr_t wait_for_events(uintptr_t *words, void *below)
 static uintptr_t create_user_event(uintptr_t *words, void *below)
 {
     uintptr_t event = cl_invoke(below, words, 2);
-    struct flight *f = event ? take() : NULL;
+    struct flight *f = event ? flight_take() : NULL;
 
     if (!f)
         return event;
     f->event = event;
     f->user = true;
     f->record.number = atomic_fetch_add(&numbers, 1) + 1;
-    link_flight(f);
+    flight_link(f);
     return event;
 }
 
 /* Sets a user event. Commands that wait for it may begin before the call returns, so its time is taken before. */
 static uintptr_t set_user_event(uintptr_t *words, void *below)
 {
-    struct bucket *bucket = bucket_of(words[0]);
-    struct flight *found = NULL;
+    struct flight *found = flight_take_user(words[0]);
     uint64_t start = now();
 
-    lock_take(&bucket->lock);
-    for (struct flight **at = &bucket->first; *at && !found; at = found ? at : &(*at)->next)
-        if ((*at)->event == words[0] && (*at)->user) {
-            found = *at;
-            *at = found->next;
-        }
-    lock_release(&bucket->lock);
     if (found) {
         hq_device_host(found->record.number, start, start);
-        give_back(found);
+        flight_give_back(found);
     }
     return cl_invoke(below, words, 2);
 }
@@ -442,6 +342,7 @@ uintptr_t call_watched(enum function function, uintptr_t *words, void *below)
     case CL_clCreateUserEvent: return create_user_event(words, below);
     case CL_clSetUserEventStatus: return set_user_event(words, below);
     case CL_clWaitForEvents: return wait_for_events(words, below);
+    case CL_clGetEventInfo: return event_info(words, below);
     case CL_clReleaseEvent: look_for_failure(words[0]); return cl_invoke(below, words, 1);
     case CL_clCreateCommandQueue:
     case CL_clCreateCommandQueueWithProperties: return queue_create(function, words, below);

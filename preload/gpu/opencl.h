@@ -55,6 +55,7 @@ enum {
     CL_KERNEL_PROGRAM = 0x1194,
     CL_EVENT_QUEUE = 0x11d0,
     CL_EVENT_COMMAND_TYPE = 0x11d1,
+    CL_EVENT_REFERENCES = 0x11d2,
     CL_EVENT_STATUS = 0x11d3,
     CL_COMMAND_USER = 0x1204,
     CL_PROFILING_QUEUED = 0x1280, /* then submit, start, end */
@@ -114,9 +115,8 @@ static inline uint64_t now(void)
 uintptr_t command_enqueued(enum function f, uintptr_t *words, void *below); /* commands.c */
 uintptr_t call_watched(enum function f, uintptr_t *words, void *below);
 
-/* In a forked child, before all else: what is under way is the parent's, and nobody holds a lock. So queues_forget
- * (queues.h) and programs_forget (programs.h). */
-void commands_forget(void); /* commands.c */
+/* Ends commands that have ended and whose drivers call nobody back: some of them, or looks at all. */
+void commands_look(bool all); /* commands.c */
 
 /* A call whose elapsed time an event counts; count: of the arguments. */
 uintptr_t host_time(enum function f, uintptr_t *words, void *below, unsigned count, int event);

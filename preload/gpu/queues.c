@@ -82,22 +82,31 @@ static uint32_t unit_of(uintptr_t device)
 
 enum { CLOCK_EVERY_NS = 100000000, CLOCK_LOOKS = 3 };
 
-/* Is it of OpenCL 2.1 or later? The tables of earlier drivers end before the function that reads the clock. */
-static bool is_of_2_1(enum function f, uintptr_t object, unsigned property)
+/* Returns 21 for OpenCL 2.1; 0: it is not told. The tables of earlier drivers end before the functions of later
+ * versions. */
+static int version_of(enum function f, uintptr_t object, unsigned property)
 {
-    char version[256] = ""; /* "OpenCL 2.1 what the driver says of itself" */
+    char text[256] = ""; /* "OpenCL 2.1 what the driver says of itself" */
 
-    return cl_get(f, object, property, version, sizeof version - 1) && !strncmp(version, "OpenCL ", 7) &&
-           (version[7] > '2' || (version[7] == '2' && version[9] >= '1'));
+    if (!cl_get(f, object, property, text, sizeof text - 1) || strncmp(text, "OpenCL ", 7))
+        return 0;
+    return text[7] < '1' || text[7] > '9' || text[8] != '.' || text[9] < '0' || text[9] > '9'
+               ? 0
+               : (text[7] - '0') * 10 + text[9] - '0';
+}
+
+static int version_of_platform(uintptr_t device)
+{
+    uintptr_t platform = 0;
+
+    return cl_get(CL_clGetDeviceInfo, device, CL_DEVICE_PLATFORM, &platform, sizeof platform)
+               ? version_of(CL_clGetPlatformInfo, platform, CL_PLATFORM_VERSION)
+               : 0;
 }
 
 static bool has_clock(uintptr_t device)
 {
-    uintptr_t platform = 0;
-
-    return cl_get(CL_clGetDeviceInfo, device, CL_DEVICE_PLATFORM, &platform, sizeof platform) &&
-           is_of_2_1(CL_clGetPlatformInfo, platform, CL_PLATFORM_VERSION) &&
-           is_of_2_1(CL_clGetDeviceInfo, device, CL_DEVICE_VERSION);
+    return version_of_platform(device) >= 21 && version_of(CL_clGetDeviceInfo, device, CL_DEVICE_VERSION) >= 21;
 }
 
 /* Reads the device's clock several times and keeps the reading between the closest instants. False: the driver does not
@@ -157,6 +166,7 @@ static struct queue describe(uintptr_t handle, enum hidden hidden)
         name[sizeof name - 1] = 0;
     }
     q.untimed = !(properties & CL_QUEUE_PROFILING);
+    q.silent = device && version_of_platform(device) == 10;
     q.number = hq_device_queue(
         name, (struct hqm_queue){.unit = unit_of(device),
                                  .context = context_number(context),

@@ -13,6 +13,7 @@ struct queue {
     uint32_t epoch;   /* + 1, of the process in which it has this number */
     uint8_t hidden;   /* enum hidden */
     bool untimed;     /* it tells no times */
+    bool silent;      /* its driver, of OpenCL 1.0, calls nobody back */
     uintptr_t device; /* whose clock can be read; 0: it cannot */
     uint64_t read_ns; /* when it was */
 };

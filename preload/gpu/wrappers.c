@@ -6,6 +6,7 @@
  * pass through.
  */
 #include "preload/exact/exact.h"
+#include "preload/gpu/flights.h"
 #include "preload/gpu/opencl.h"
 #include "preload/gpu/programs.h"
 #include "preload/gpu/queues.h"
@@ -92,19 +93,24 @@ static void forget_parent(void)
     if (atomic_load_explicit(&known, memory_order_relaxed) == epoch)
         return;
     atomic_store(&known, epoch);
-    commands_forget();
+    flights_forget();
     queues_forget();
     programs_forget();
 }
 
 static uintptr_t called(enum function f, uintptr_t *words, unsigned count, void *below)
 {
+    uintptr_t result;
+
     if (EVENT("GPU_COMMANDS") < 0)
         return cl_invoke(below, words, count);
     forget_parent();
     if (f == CL_clGetExtensionFunctionAddress || f == CL_clGetExtensionFunctionAddressForPlatform)
         return extension_address(f, words, below);
-    return command_rows[f].name ? command_enqueued(f, words, below) : call_watched(f, words, below);
+    commands_look(false);
+    result = command_rows[f].name ? command_enqueued(f, words, below) : call_watched(f, words, below);
+    commands_look(f == CL_clFinish || f == CL_clWaitForEvents);
+    return result;
 }
 
 static uintptr_t called_by_program(enum function f, uintptr_t *words, unsigned count, const void *caller)

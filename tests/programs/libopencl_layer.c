@@ -8,6 +8,7 @@
  *     LAYER_TRUTH=FILE     a line for each command whose end was asked for: its start and end as asked, and both on the
  *                          clock of the host (CLOCK_MONOTONIC)
  *     LAYER_TIMER=1        the device's and the host's clock can be asked for together (clGetDeviceAndHostTimer)
+ *     LAYER_1_0=1          the platform says that it is of OpenCL 1.0; a callback for an event ends the process
  *     LAYER_FAILS=N        every Nth command fails when it has ended
  */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -207,6 +208,31 @@ static cl_int CL_API_CALL set_callback(cl_event event, cl_int type, void(CL_CALL
     return below.clSetEventCallback(event, type, fail_some, told);
 }
 
+/* ---- an old driver ---- */
+
+static cl_int CL_API_CALL old_platform(cl_platform_id platform, cl_platform_info what, size_t size, void *value,
+                                       size_t *needed)
+{
+    static const char version[] = "OpenCL 1.0 old";
+
+    if (what != CL_PLATFORM_VERSION)
+        return below.clGetPlatformInfo(platform, what, size, value, needed);
+    if (value && size < sizeof version)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, version, sizeof version);
+    if (needed)
+        *needed = sizeof version;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL no_callback(cl_event event, cl_int type, void(CL_CALLBACK *tell)(cl_event, cl_int, void *),
+                                      void *data)
+{
+    (void)event, (void)type, (void)tell, (void)data;
+    abort();
+}
+
 /* ---- the layer ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed)
@@ -236,6 +262,11 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
     if (getenv("LAYER_TIMER")) {
         ours.clGetDeviceAndHostTimer = timer;
         ours.clGetHostTimer = host_timer;
+    }
+    if (getenv("LAYER_1_0")) {
+        ours.clGetPlatformInfo = old_platform;
+        ours.clSetEventCallback = no_callback;
+        ours.clGetDeviceAndHostTimer = no_timer;
     }
     if (getenv("LAYER_FAILS"))
         ours.clSetEventCallback = set_callback;
