@@ -192,10 +192,12 @@ static const struct pattern *missing(const struct marks *m)
     return NULL;
 }
 
-/* Nothing in the C library can be marked, but visits are left by its longjmp. */
+/* Nothing in the C library can be marked, but visits are left by its longjmp. Before 2.34 its file is libc-2.31.so. */
 static void look_for_others(const char *file, struct ways *out)
 {
-    if (!strncmp(file_basename(file), "libc.so", 7))
+    const char *name = file_basename(file);
+
+    if (!strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2.", 7))
         hq_error_free(ways_find(file, NULL, NULL, out));
 }
 
