@@ -70,6 +70,12 @@ static inline enum scope_kind tree_kind(const struct tree *t, uint32_t c)
     return t->scopes[tree_scope_of(t, c)].kind;
 }
 
+/* True of the scope that stands for hq's own work while the program ran. */
+static inline bool tree_is_own_work(const struct tree *t, uint32_t c)
+{
+    return !strcmp(tree_text(t, tree_scope(t, tree_scope_of(t, c))->name), HQDB_OWN_WORK);
+}
+
 static inline uint32_t tree_parent(const struct tree *t, uint32_t c)
 {
     uint32_t p = tree_context(t, c)->parent;

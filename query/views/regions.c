@@ -118,11 +118,6 @@ static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
     return &t->data.data[*at];
 }
 
-static bool is_own_work(const struct tree *t, uint32_t context)
-{
-    return !strcmp(tree_text(t, tree_scope(t, tree_scope_of(t, context))->name), HQDB_OWN_WORK);
-}
-
 static void add_context(const struct run *run, uint32_t metric, uint32_t region, struct sums *s)
 {
     const struct db *db = run->tree->db;
@@ -144,7 +139,7 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
         enum share share = share_of(run->tree, context, region);
 
         sum_add(&s->share[share], x.sum);
-        if (share == SHARE_RUNTIME && is_own_work(run->tree, context))
+        if (share == SHARE_RUNTIME && tree_is_own_work(run->tree, context))
             sum_add(&s->own, x.sum);
         s->samples += x.count;
         s->seen[x.profile] = SEEN;

@@ -152,6 +152,31 @@ static void tell_losses(struct summary *s)
         ask_next(s, "info");
 }
 
+/* Tells how much of it measuring took: without that, the shares of the program are larger. */
+static void tell_own_work(struct summary *s)
+{
+    const struct tree *t = s->run->tree;
+    int64_t sum = 0;
+
+    for (uint32_t c = 0; c < t->context_count; c++)
+        if (tree_is_own_work(t, c)) {
+            struct db_range r = tree_range(t, c);
+
+            sum += s->metric->sums[r.last] - s->metric->sums[r.first];
+        }
+
+    double own = scaled_value(sum, s->metric->scale);
+
+    if (!(own > WORTH_SAVING * s->total))
+        return;
+    add(s, "measuring",
+        arena_printf(&s->table->arena,
+                     "%s is what hq itself did (%s): record with fewer of -e and --mark to see the program without it",
+                     share(s, own), HQDB_OWN_WORK),
+        own);
+    ask_next(s, "callers of \"" HQDB_OWN_WORK "\" depth 1 limit 5");
+}
+
 /* Under elapsed time: whether there were more threads than processors for them. */
 static void tell_delay(struct summary *s)
 {
@@ -372,6 +397,7 @@ static struct hq_error *tell_all(struct summary *s)
         add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
         return NULL;
     }
+    tell_own_work(s);
     HQ_TRY(tell_path(s));
     HQ_TRY(tell_list(s, "procedures", arena_printf(a, "procedures columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_list(s, "loops", arena_printf(a, "loops columns %s sort by %s limit 5", s->own, s->own)));

@@ -68,6 +68,7 @@ record -e CPUTIME@1000/s -e ALLOC -- "$PROGRAMS/amounts" churn
 check "time and memory together" holds "$(value 'sum CPUTIME') > 0.35e9 && $(value 'sum ALLOC_CALLS') > 10000"
 check "no sample is lost to the wrappers" holds "$(value 'loss 1') <= 0.01 * $(value 'count CPUTIME')"
 check "what the wrappers cost is told" "$HQ" "$DB" 'procedures of "[hq: measuring]" expect any cputime > 20%'
+check "and stands in the summary" [ "$("$HQ" "$DB" 'summary as csv' | awk -F, '$3 == "measuring"' | wc -l)" = 1 ]
 check "and is no cost of who calls them" "$HQ" "$DB" 'procedures of churn expect any cputime.x < 10%'
 check "all below who calls them" "$HQ" "$DB" 'procedures of churn expect any cputime > 90%'
 check "sound" sound
