@@ -155,8 +155,10 @@ enum { RECORD_EVENTS = 16 };
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
     uint64_t commands, unended_commands, failed_commands; /* of devices */
-    unsigned unmeasured_devices;                          /* record_device_runtimes that were loaded: a bit for each */
-    uint64_t event_sum[RECORD_EVENTS];                    /* of each event, in base units */
+    uint64_t queues;                                      /* of OpenCL, which was loaded: */
+    bool opencl;
+    unsigned unmeasured_devices;       /* record_device_runtimes that were loaded: a bit for each */
+    uint64_t event_sum[RECORD_EVENTS]; /* of each event, in base units */
     uint64_t loading_ns,
         measured_ns; /* CPU time of processes before and after measuring began in them, as far as it is known */
     uint64_t unended_sum[RECORD_EVENTS]; /* the part of event_sum that is of processes of which it is not known */

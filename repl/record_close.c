@@ -99,6 +99,10 @@ static void tell_data(const struct record_place *place, const struct record_sum 
     for (int i = 0; record_device_runtimes[i]; i++)
         if (sum->unmeasured_devices >> i & 1)
             str_addf(&line, "; what %s does on devices is not measured", record_device_runtimes[i]);
+    if (sum->opencl && !sum->queues && strstr(events, "GPU"))
+        str_add(&line,
+                "; OpenCL was loaded, but no queue of it was seen (of programs that open libOpenCL.so themselves it "
+                "is with a loader that has layers: ocl-icd 2.3)");
     if (sum->lost)
         str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
                  sum->lost_space ? ", for want of space" : "");

@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 struct tally {
-    uint64_t threads, commands, counted, exact, sum[RECORD_EVENTS];
+    uint64_t threads, commands, queues, counted, exact, sum[RECORD_EVENTS];
     unsigned runtimes;
 }; /* exact: a bit for each event that is */
 
 const char *const record_device_runtimes[] = {"CUDA", "HIP", "Level Zero", NULL};
+enum { OPENCL = 1u << 31 }; /* of the runtimes that were found */
 
 /* Finds the runtimes of devices among texts that end with 0: only texts that are paths of them count, not command
  * lines. */
@@ -34,6 +35,7 @@ static unsigned find_runtimes(const char *texts, uint64_t bytes)
             break;
         const struct runtime *r = *p == '/' && strstr(p, ".so") && !strpbrk(p, " '") ? runtime_of_module(p) : NULL;
 
+        found |= r && !strcmp(r->name, "OpenCL") ? OPENCL : 0;
         for (int i = 0; r && r->kind == RUNTIME_GPU && record_device_runtimes[i]; i++)
             found |= !strcmp(r->name, record_device_runtimes[i]) ? 1u << i : 0;
     }
@@ -50,6 +52,8 @@ static void tally_segment(const struct hqm_segment *s, struct tally *t)
         t->threads += s->count;
     if (s->kind == HQM_COMMANDS)
         t->commands += s->count;
+    if (s->kind == HQM_QUEUES)
+        t->queues += s->count;
     if (s->kind == HQM_STRINGS && s->record_size == 1)
         t->runtimes |= find_runtimes(records, s->count < room ? s->count : room);
     for (uint64_t i = 0; i < s->count && i < room; i++, records += s->record_size) {
@@ -119,7 +123,9 @@ static void add(const struct record_place *place, const char *path, int fd, char
     uint64_t used = used_bytes(data, size, &tally);
     sum->counted += tally.counted;
     sum->commands += tally.commands;
-    sum->unmeasured_devices |= tally.runtimes;
+    sum->queues += tally.queues;
+    sum->opencl |= tally.runtimes & OPENCL;
+    sum->unmeasured_devices |= tally.runtimes & ~OPENCL;
     for (int i = 0; i < RECORD_EVENTS; i++)
         sum->event_sum[i] += tally.sum[i];
     sum->threads += hqm_thread_count(header, tally.threads);

@@ -117,14 +117,23 @@ def host_alone():
         check(answers[0] == answers[1], f"`{question}`: without queues\n{answers[0]}\nwith\n{answers[1]}")
 
 
+FAKE = f"{TMP}/libOpenCL.so.1"
+
+
 def unmeasured():
     """A program that loads another runtime of devices is told so."""
     library = f"{TMP}/libcudart.so.12"
     shutil.copy(f"{PROGRAMS}/libslow.so", library)
+    shutil.copy(f"{PROGRAMS}/libslow.so", FAKE)
     _, err = record(f"{TMP}/cuda.hq", "python3", "-c", f"sum(range(10**7)), '{library}'", env={**os.environ, "LD_PRELOAD": library})
     check("what CUDA does on devices is not measured" in err, f"the closing line: {err}")
     _, err = record(f"{TMP}/none.hq", "python3", "-c", f"sum(range(10**7)), '{library}'")
     check("on devices" not in err, f"the closing line: {err}")
+    loads, fake = ("python3", "-c", "sum(range(10**7))"), {**os.environ, "LD_PRELOAD": FAKE}
+    _, err = record(f"{TMP}/loads.hq", *loads, options=("-e", "CPUTIME", "-e", "GPU"), env=fake)
+    check("OpenCL was loaded, but no queue of it was seen" in err, f"the closing line: {err}")
+    _, err = record(f"{TMP}/loads_only.hq", *loads, env=fake)
+    check("OpenCL" not in err, f"nothing is said where GPU was not asked for: {err}")
     check("Devices that GPU measures" in run(HQ, "record", "--list")[1], "--list has the devices")
 
 
