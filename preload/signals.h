@@ -52,7 +52,6 @@ void signal_unblock(void);
  * (blocked.h). */
 const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy);
 
-/* Around a call that waits with another mask, NULL: it does not. */
 /* sigismember and its like of a set of 64 signals: a program may have functions of these names. */
 static inline bool signal_in(const sigset_t *set, int number)
 {
@@ -84,6 +83,7 @@ static inline __attribute__((always_inline)) void signal_send_again(int number, 
         raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), number, (long)&queued, 0, 0, 0);
 }
 
+/* Around a call that waits with another mask, NULL: it does not. */
 bool signal_wait_begins(const sigset_t *mask);
 void signal_wait_ends(bool before, const sigset_t *mask);
 

@@ -30,8 +30,7 @@ struct insns {
     size_t len, cap;
 };
 
-/* Decodes the instruction at `code`, of which `size` >= 1 bytes may be read. */
-/* arch/arch.c */
+/* Decodes the instruction at `code`, of which `size` >= 1 bytes may be read (arch/arch.c). */
 void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 
 /* The forms of instructions that compute the targets of jump tables. Registers have the processor's numbers; 32-bit

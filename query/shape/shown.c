@@ -46,8 +46,7 @@ struct siblings {
     size_t len;
 };
 
-/* One entry for those that are not shown: inclusive of all of them together, exclusive added up. */
-/* Of rows whose values are the view's and add up; a number that is no amount has no sum. */
+/* Adds up the view's own values of rows that are not shown; a number that is no amount has no sum. */
 static void add_own_values(const struct run *run, struct entry **cut, size_t n, double *slots)
 {
     for (size_t s = 0; s < 2 * run->selection.measures.len; s++) {
