@@ -36,15 +36,14 @@ def add_examples(page):
     for name, more, before, text in re.findall(r"^```\w+ (\S+)( \+)?(?: before (.*?))?\n(.*?)^```$", page, re.S | re.M):
         path = os.path.join(COPY, name)
         check(os.path.exists(path) == bool(more), f"{name} is {'there' if more else 'new'}")
-        # The last lines of a list may end it: what is added stands before them.
         old = open(path).read() if more else ""
-        head, hash_, tail = old.partition("\n#undef ")
+        head, tail = old.rstrip("\n"), ""
         if before:
             check(before in old, f"{name} has {before}")
             start = old.rindex("\n", 0, old.index(before)) + 1
-            head, text, hash_, tail = old[:start - 1], text, old[start:], ""
+            head, tail = old[:start - 1], old[start:]
         with open(path, "w") as f:
-            f.write(head + "\n" + text + hash_ + tail if more else text)
+            f.write(head + "\n" + text + tail if more else text)
         files.append(name)
     return files
 
