@@ -12,7 +12,7 @@
 #include "db/calltree.h"
 #include "db/process.h"
 
-/* `count` things of `size` bytes each. */
+/* `count` things of `size` bytes each. Bytes that end early make the cursor bad (cursor.h). */
 void pack_array(struct bytes *b, const void *data, size_t count, size_t size);
 /* Never NULL. */
 void *unpack_array(struct cursor *c, size_t *count, size_t size);
@@ -21,6 +21,7 @@ void *unpack_array(struct cursor *c, size_t *count, size_t size);
 void pack_tree(struct bytes *b, const struct calltree *t);
 void unpack_tree(struct cursor *c, struct calltree *out);
 
+/* process_deinit ends what is unpacked. */
 void pack_process(struct bytes *b, const struct process *p);
 void unpack_process(struct cursor *c, struct process *out);
 
@@ -28,6 +29,7 @@ void unpack_process(struct cursor *c, struct process *out);
 void pack_canon(struct bytes *b, const struct canon *canon);
 void unpack_canon(struct cursor *c, struct canon *out);
 
+/* batch_deinit ends what is unpacked. */
 void pack_batch(struct bytes *b, const struct batch *batch);
 void unpack_batch(struct cursor *c, struct batch *out);
 

@@ -20,6 +20,7 @@ struct saved {
     uint64_t back; /* in the slot */
 };
 
+/* Called by slots alone, with the return address in the slot on the stack; not a C function. */
 void patch_stub(void);
 
 /* Bytes. The last page is for vector registers, of which those of AVX-512 take 2688; the others are a stack. */

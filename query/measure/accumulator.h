@@ -25,6 +25,7 @@ void accumulate(struct accumulator *a, double x);
 /* The statistic of one argument; NaN if nothing counted, or if `f` is none. Sorts the values of a percentile. */
 double accumulator_value(struct accumulator *a, enum function f);
 
+/* True for p50, p90 and p99, which need all values at once. */
 bool is_percentile(enum function f);
 
 #endif

@@ -7,6 +7,7 @@
 #include "query/picture/chart.h"
 #include <stdio.h>
 
+/* Writes it as SVG, sizes in pixels. What cannot be written is seen by who closes the file. */
 struct hq_error *chart_write(const struct chart *c, FILE *out);
 
 #endif

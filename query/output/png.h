@@ -9,6 +9,7 @@
 #include "query/picture/picture.h"
 #include "common/str.h"
 
+/* Appends; `across` and `down` are at least 1. */
 void png_base64(struct str *out, const struct picture *p, uint32_t across, uint32_t down);
 
 #endif

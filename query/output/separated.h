@@ -13,6 +13,7 @@ struct separated {
 /* Calls fn for every text of a row that is shown: of the scope, and of the columns of text. */
 void separated_texts(const struct table *t, void (*fn)(void *arg, const char *text), void *arg);
 
+/* Writes a line of names, and one for each row that is shown. */
 struct hq_error *separated_write(const struct table *t, const struct separated *s, FILE *out);
 
 #endif
