@@ -111,6 +111,33 @@ static void tell_run(struct summary *s)
     add(s, "run", str_cstr(&text), NAN);
 }
 
+/* Tells what launchers cost, for it stays in all that the summary says but balance and elapsed time. */
+static void tell_launchers(const struct summary *s, struct str *out)
+{
+    struct selection *sel = &s->run->selection;
+    const struct db *db = s->run->tree->db;
+    int32_t first = INT32_MAX, last = -1;
+    double cost = 0;
+
+    selection_find_helpers(sel);
+    if (!sel->helpers.of || selection_leaves_out(sel, false, s->metric->metric))
+        return;
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        int32_t rank = db->profiles[p].rank;
+
+        first = rank >= 0 && rank < first ? rank : first;
+        last = rank > last ? rank : last;
+        if (sel->helpers.of[p] == STANDS_LAUNCHER)
+            cost += scaled_value(db_profile_total(db, p, s->metric->metric).sum, db->metrics[s->metric->metric].scale);
+    }
+    if (cost < WORTH_TELLING * s->total)
+        return;
+    str_addf(out, ", %s of it by launchers (`ranks %" PRId32, amount(s, cost), first);
+    if (last > first)
+        str_addf(out, "-%" PRId32, last);
+    str_add(out, "` is without)");
+}
+
 static void tell_measured(struct summary *s)
 {
     const struct measure *m = s->metric;
@@ -119,6 +146,7 @@ static void tell_measured(struct summary *s)
     str_addf(&text, "%s %s", amount(s, s->total), m->name);
     if (!(m->flags & HQDB_METRIC_NO_COUNTS))
         str_addf(&text, " in %" PRId64 " sample%s", m->total_count, m->total_count == 1 ? "" : "s");
+    tell_launchers(s, &text);
     /* 1.96 sqrt(p (1 - p) / n) is largest at p = 1/2 */
     if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0) {
         double percent = 98 / sqrt(measure_samples(m, m->total_count, (double)m->total));
