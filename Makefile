@@ -245,7 +245,7 @@ $(BUILD)/programs/mpi_%: tests/programs/mpi_%.c
 	$(call build_program,mpicc)
 $(BUILD)/programs/lib%.so: tests/programs/lib%.c
 	$(call say,PROG)
-	$(call build_program,$(CC) -shared -fPIC)
+	$(call build_program,$(CC) -shared -fPIC -pthread)
 $(BUILD)/programs/%: tests/programs/%.c
 	$(call say,PROG)
 	$(call build_program,$(CC) -pthread)
