@@ -323,6 +323,9 @@ static struct token lex_rest(struct lexer *l, const char *ends, struct arena *ar
         n--;
     if (n == 0 || (n >= 2 && at(l, 0) == '-' && at(l, 1) == '-'))
         return bad(l, 2, "this would be a comment behind white space");
+    here.offset = l->offset + (uint32_t)n - 2;
+    if (n > 2 && at(&here, 0) == '-' && at(&here, 1) == '-' && is_space(at(l, (uint32_t)n - 3)))
+        return bad(l, (uint32_t)n, "-- at its end would be a comment");
     return (struct token){.kind = TOKEN_WORD, .text = take(l, n, arena)};
 }
 
