@@ -59,6 +59,13 @@ static bool find_functions(struct mpi *m, const void *function)
         {&m->group_size, "PMPI_Group_size"},
         {&m->group_free, "PMPI_Group_free"},
         {&m->group_translate, "PMPI_Group_translate_ranks"},
+        {&m->topo_test, "PMPI_Topo_test"},
+        {&m->cartdim_get, "PMPI_Cartdim_get"},
+        {&m->cart_shift, "PMPI_Cart_shift"},
+        {&m->graph_neighbors_count, "PMPI_Graph_neighbors_count"},
+        {&m->graph_neighbors, "PMPI_Graph_neighbors"},
+        {&m->dist_graph_neighbors_count, "PMPI_Dist_graph_neighbors_count"},
+        {&m->dist_graph_neighbors, "PMPI_Dist_graph_neighbors"},
     };
 
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {

@@ -13,8 +13,9 @@ struct abi {
     const char *name, *symbol, *versions[4];
     const char *world; /* the symbol whose address is MPI_COMM_WORLD; NULL: world_handle */
     uintptr_t world_handle;
-    int handle_bytes;    /* of handles in C: 4 or 8 */
-    int proc_null, root; /* the same in Fortran */
+    int handle_bytes;            /* of handles in C: 4 or 8 */
+    int proc_null, root;         /* the same in Fortran */
+    int grid, graph, dist_graph; /* kinds of topologies: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
     intptr_t in_place, status_ignore, statuses_ignore;
     /* MPI_Status, in C and as integers of Fortran: its size, and offsets in it. The count is one of bytes. Where
      * count_shift is 1, it is 31 bits above the 32 at status_count: those that stand above the bit for cancelled ones.
@@ -34,6 +35,14 @@ struct mpi {
     int (*group_size)(uintptr_t group, int *size);
     int (*group_free)(uintptr_t *group);
     int (*group_translate)(uintptr_t from, int count, const int *ranks, uintptr_t to, int *translated);
+    int (*topo_test)(uintptr_t comm, int *kind);
+    int (*cartdim_get)(uintptr_t comm, int *dimensions);
+    int (*cart_shift)(uintptr_t comm, int dimension, int distance, int *source, int *target);
+    int (*graph_neighbors_count)(uintptr_t comm, int rank, int *count);
+    int (*graph_neighbors)(uintptr_t comm, int rank, int room, int *ranks);
+    int (*dist_graph_neighbors_count)(uintptr_t comm, int *sources, int *targets, int *weighted);
+    int (*dist_graph_neighbors)(uintptr_t comm, int room, int *sources, int *weights, int more, int *targets,
+                                int *their_weights);
     uintptr_t (*comm_f2c)(int), (*type_f2c)(int), (*request_f2c)(int), (*message_f2c)(int); /* NULL: the same number */
     uintptr_t world;
     /* Addresses of what Fortran has for MPI_STATUS(ES)_IGNORE and MPI_IN_PLACE, by several spellings. */

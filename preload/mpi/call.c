@@ -215,7 +215,7 @@ static void after(const struct call *c, struct flow *flow)
     case STARTALL: return add_started(c, flow);
     default: break;
     }
-    if (c->wrapper->shape < BCAST || c->wrapper->shape > EXSCAN)
+    if (c->wrapper->shape < BCAST || c->wrapper->shape > NEIGHBOR_ALLTOALLW)
         return;
     flow_add(flow, c);
     if (c->wrapper->when == INIT)

@@ -61,6 +61,10 @@ enum shape {
     REDUCE_SCATTER_BLOCK,
     SCAN,
     EXSCAN,
+    NEIGHBOR_ALL, /* allgather and alltoall: blocks of one size */
+    NEIGHBOR_ALLGATHERV,
+    NEIGHBOR_ALLTOALLV,
+    NEIGHBOR_ALLTOALLW,
     FINALIZE,
     ABORT,
     SHAPES

@@ -2,6 +2,7 @@
 #include "preload/mpi/comms.h"
 
 #include "preload/lock.h"
+#include "preload/mpi/neighbours.h"
 #include "preload/raw.h"
 #include "preload/sources/exact.h"
 
@@ -202,6 +203,7 @@ void comm_forget(const struct mpi *mpi, uintptr_t handle)
     forgotten++;
     for (size_t i = 0; i < count; i++)
         if (comms[i]->handle == key) {
+            neighbours_forget(comms[i]);
             raw_munmap(comms[i], bytes_of(comms[i]->peers));
             comms[i] = comms[--count];
             break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/mpi/flow.h"
 
+#include "preload/mpi/neighbours.h"
 #include "preload/raw.h"
 
 #include <string.h>
@@ -219,6 +220,28 @@ static void add_scan(struct flow *flow, const struct call *c, struct comm *comm)
     flow->received += bytes * (uint64_t)comm->rank;
 }
 
+static void add_neighbours(struct flow *flow, const struct call *c, struct comm *comm)
+{
+    enum shape shape = (enum shape)c->wrapper->shape;
+    const struct neighbours *n = neighbours_of(c->mpi, comm);
+    bool many_out = shape == NEIGHBOR_ALLTOALLV || shape == NEIGHBOR_ALLTOALLW, is_w = shape == NEIGHBOR_ALLTOALLW;
+    int counts = many_out ? 5 : 4, types = many_out ? 7 : shape == NEIGHBOR_ALLGATHERV ? 6 : 5;
+
+    for (int i = 0; n && i < n->to_count; i++) {
+        int64_t size = is_w ? call_type_size_at(c, 3, i) : call_type_size(c, many_out ? 3 : 2);
+
+        if (n->to[i] != c->mpi->abi->proc_null && n->to[i] != comm->rank)
+            send_to(flow, comm, n->to[i], (uint64_t)((many_out ? call_count_at(c, 1, i) : call_count(c, 1)) * size));
+    }
+    for (int i = 0; n && i < n->from_count; i++) {
+        int64_t size = is_w ? call_type_size_at(c, types, i) : call_type_size(c, types);
+
+        if (n->from[i] != c->mpi->abi->proc_null && n->from[i] != comm->rank)
+            flow->received += (uint64_t)((shape == NEIGHBOR_ALL ? call_count(c, counts) : call_count_at(c, counts, i)) *
+                                         size);
+    }
+}
+
 static void add_send(struct flow *flow, const struct call *c, int count, int type, int to, struct comm *comm)
 {
     int peer = call_int(c, to);
@@ -234,16 +257,20 @@ static int comm_argument(enum shape shape)
     case GATHER:
     case SCATTER:
     case ALLGATHERV:
+    case NEIGHBOR_ALLGATHERV:
     case SENDRECV_REPLACE:
     case ISENDRECV_REPLACE: return 7;
     case GATHERV:
     case SCATTERV:
     case ALLTOALLV:
-    case ALLTOALLW: return 8;
+    case ALLTOALLW:
+    case NEIGHBOR_ALLTOALLV:
+    case NEIGHBOR_ALLTOALLW: return 8;
     case SENDRECV:
     case ISENDRECV: return 10;
     case ALLGATHER:
     case ALLTOALL:
+    case NEIGHBOR_ALL:
     case REDUCE: return 6;
     default: return 5;
     }
@@ -268,6 +295,10 @@ static void add_collective(struct flow *flow, const struct call *c, struct comm 
     case REDUCE_SCATTER_BLOCK: return add_reduce_scatter_block(flow, c, comm);
     case SCAN:
     case EXSCAN: return add_scan(flow, c, comm);
+    case NEIGHBOR_ALL:
+    case NEIGHBOR_ALLGATHERV:
+    case NEIGHBOR_ALLTOALLV:
+    case NEIGHBOR_ALLTOALLW: return add_neighbours(flow, c, comm);
     default: return;
     }
 }

@@ -10,6 +10,7 @@
  *     Alltoall(v, w)              each to each other: the block for it
  *     Reduce_scatter(_block)      each to each other: what is reduced for it
  *     Scan, Exscan                each to those of a higher rank
+ *     Neighbor_*                  each to its neighbours: a message for each time that one is there
  */
 #ifndef HQ_PRELOAD_MPI_FLOW_H
 #define HQ_PRELOAD_MPI_FLOW_H

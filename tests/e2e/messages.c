@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, NAMES = 64 };
+enum { MOST = 64, NAMES = 96 };
 
 static int me, size;
 static long long messages[MOST], bytes_to[MOST], received;
@@ -248,6 +248,118 @@ static __attribute__((noinline)) void collectives(MPI_Comm comm, const int *worl
     COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
 }
 
+/* What goes from one rank to another, and of which type. */
+#define AMOUNT(from, to) ((from)*3 + (to) + 1)
+#define TYPE(from, to)   (((from) + (to)) % 2 ? MPI_INT : MPI_DOUBLE)
+#define SIZE(from, to)   (((from) + (to)) % 2 ? 4 : 8)
+#define IS_OTHER(peer)   ((peer) != MPI_PROC_NULL && (peer) != rank)
+
+/* The collectives of neighbours: ranks of `comm` that this one receives from and sends to, in their order. */
+static void to_neighbours(MPI_Comm comm, const int *world, int rank, const int *from, int from_count, const int *to,
+                          int to_count)
+{
+    int here[MOST], there[MOST], place[MOST], own[MOST], times = 2;
+    MPI_Aint places[MOST];
+    MPI_Datatype types_here[MOST], types_there[MOST];
+    MPI_Request r;
+
+    for (int i = 0; i < MOST; i++) {
+        place[i] = i * 64;
+        places[i] = i * 512;
+    }
+    for (int i = 0; i < from_count; i++) {
+        here[i] = from[i] < 0 ? 0 : AMOUNT(from[i], rank);
+        types_here[i] = TYPE(from[i] & 1, rank);
+        own[i] = from[i] < 0 ? 0 : from[i] + 1;
+    }
+    for (int i = 0; i < to_count; i++) {
+        there[i] = to[i] < 0 ? 0 : AMOUNT(rank, to[i]);
+        types_there[i] = TYPE(rank, to[i] & 1);
+    }
+    COUNT(MPI_Neighbor_allgather, out, 5, MPI_INT, in, 5, MPI_INT, comm);
+    COUNT(MPI_Neighbor_alltoall, out, 3, MPI_SHORT, in, 6, MPI_CHAR, comm);
+    COUNT(MPI_Neighbor_allgatherv, out, rank + 1, MPI_INT, in, own, place, MPI_INT, comm);
+    COUNT(MPI_Neighbor_alltoallv, out, there, place, MPI_SHORT, in, here, place, MPI_SHORT, comm);
+    COUNT(MPI_Neighbor_alltoallw, out, there, places, types_there, in, here, places, types_here, comm);
+    COUNT(MPI_Ineighbor_allgather, out, 5, MPI_INT, in, 5, MPI_INT, comm, &r);
+    COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+    COUNT(MPI_Ineighbor_alltoall, out, 3, MPI_SHORT, in, 6, MPI_CHAR, comm, &r);
+    COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+    COUNT(MPI_Ineighbor_allgatherv, out, rank + 1, MPI_INT, in, own, place, MPI_INT, comm, &r);
+    COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+    COUNT(MPI_Ineighbor_alltoallv, out, there, place, MPI_SHORT, in, here, place, MPI_SHORT, comm, &r);
+    COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+    COUNT(MPI_Ineighbor_alltoallw, out, there, places, types_there, in, here, places, types_here, comm, &r);
+    COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+#if MPI_VERSION >= 4
+    COUNT(MPI_Neighbor_alltoallv_init, out, there, place, MPI_SHORT, in, here, place, MPI_SHORT, comm, MPI_INFO_NULL,
+          &r);
+    for (int i = 0; i < 3; i++) {
+        COUNT(MPI_Start, &r);
+        COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+        for (int k = 0; k < to_count; k++)
+            if (IS_OTHER(to[k]))
+                sends(world[to[k]], 2 * there[k]);
+        for (int k = 0; k < from_count; k++)
+            gets(IS_OTHER(from[k]) ? 2 * here[k] : 0);
+    }
+    COUNT(MPI_Request_free, &r);
+#endif
+    for (int i = 0; i < times * to_count; i++) {
+        int peer = to[i / times];
+
+        if (!IS_OTHER(peer))
+            continue;
+        sends(world[peer], 20), sends(world[peer], 6), sends(world[peer], 4 * (rank + 1));
+        sends(world[peer], 2 * AMOUNT(rank, peer)), sends(world[peer], SIZE(rank, peer) * AMOUNT(rank, peer));
+    }
+    for (int i = 0; i < times * from_count; i++) {
+        int peer = from[i / times];
+
+        if (IS_OTHER(peer))
+            gets(26 + 4 * (peer + 1) + (2 + SIZE(peer, rank)) * AMOUNT(peer, rank));
+    }
+}
+
+static __attribute__((noinline)) void neighbours(MPI_Comm comm, const int *world, int rank, int n)
+{
+    int weights[MOST], low[MOST], high[MOST], ends[MOST], edges[2 * MOST],
+        ring[4] = {(rank + n - 1) % n, (rank + 1) % n};
+    MPI_Comm other;
+
+    for (int periodic = 0; periodic < 2; periodic++) {
+        int grid[] = {n, 1}, around[] = {periodic, 0}, open[4];
+
+        COUNT(MPI_Cart_create, comm, 2, grid, around, 0, &other);
+        memcpy(open, ring, sizeof open);
+        open[0] = !periodic && rank == 0 ? MPI_PROC_NULL : ring[0];
+        open[1] = !periodic && rank == n - 1 ? MPI_PROC_NULL : ring[1];
+        open[2] = open[3] = MPI_PROC_NULL;
+        to_neighbours(other, world, rank, open, 4, open, 4);
+        COUNT(MPI_Comm_free, &other);
+    }
+    for (int i = 0; i < n; i++) {
+        ends[i] = 2 * (i + 1);
+        edges[2 * i] = (i + n - 1) % n;
+        edges[2 * i + 1] = (i + 1) % n;
+        weights[i] = 1;
+        low[i] = i;
+        high[i] = rank + 1 + i;
+    }
+    COUNT(MPI_Graph_create, comm, n, ends, edges, 0, &other);
+    to_neighbours(other, world, rank, ring, 2, ring, 2);
+    COUNT(MPI_Comm_free, &other);
+    /* MPICH 4.0 fails or stands still at times, also without hq, where some have no one to receive from. */
+#ifdef OPEN_MPI
+    for (int weighted = 0; weighted < 2; weighted++) {
+        COUNT(MPI_Dist_graph_create_adjacent, comm, rank, low, weighted ? weights : MPI_UNWEIGHTED, n - 1 - rank, high,
+              weighted ? weights : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &other);
+        to_neighbours(other, world, rank, low, rank, high, n - 1 - rank);
+        COUNT(MPI_Comm_free, &other);
+    }
+#endif
+}
+
 static void *in_thread(void *argument)
 {
     MPI_Comm comm = *(MPI_Comm *)argument;
@@ -294,6 +406,7 @@ static __attribute__((noinline)) void all_of(MPI_Comm comm, int rank, int n)
     blocking(comm, world, rank, n);
     persistent(comm, world, rank, n);
     collectives(comm, world, rank, n);
+    neighbours(comm, world, rank, n);
 }
 
 static void report(void)

@@ -61,7 +61,7 @@ def look_closer(what, db):
     """What the context and the ranks choose adds up; each call is a row of the program's own context."""
     whole = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
     parts = {}
-    for context in ("point_to_point", "blocking", "persistent", "collectives", "threads"):
+    for context in ("point_to_point", "blocking", "persistent", "collectives", "neighbours", "threads"):
         for r in ask(db, f"messages of {context if context != 'threads' else 'in_thread'} columns messages, bytes")["rows"]:
             old = parts.setdefault(r["name"], [0, 0])
             parts[r["name"]] = [old[i] + count(r["values"][i]) for i in range(2)]
