@@ -119,6 +119,15 @@ def command_buffers():
     check(sum(rows.values()) == said["commands"], f"below its function: {rows}")
 
 
+def extensions():
+    """One that no driver here has, served by the test's layer: row, bytes, and the host's time in blocking calls."""
+    db, _, _ = measure("pipes", "pipes", LAYER_PIPE="1")
+    check(of_rows(db, "kind = device") == {"[copy to host]": 3}, f"three copies: {of_rows(db, 'kind = device')}")
+    check(total_of(db, "gpu_bytes") == 300, f"of 100 bytes: {total_of(db, 'gpu_bytes')}")
+    waits = ask(db, "procedures where gpu_wait.x > 0 columns gpu_wait.x")["rows"]
+    check("clEnqueueReadHostPipeINTEL" in {r["name"] for r in waits}, f"they block: {waits}")
+
+
 def released_twice():
     """The program's end may be another one than without hq; what hq has is whole."""
     for layer in (True, False):
@@ -137,5 +146,6 @@ parts()
 programs()
 failures()
 command_buffers()
+extensions()
 released_twice()
 finish()

@@ -9,6 +9,7 @@
  *                          clock of the host (CLOCK_MONOTONIC)
  *     LAYER_TIMER=1        the device's and the host's clock can be asked for together (clGetDeviceAndHostTimer)
  *     LAYER_1_0=1          the platform says that it is of OpenCL 1.0; a callback for an event ends the process
+ *     LAYER_PIPE=1         there is clEnqueueReadHostPipeINTEL, which no driver here has; it is a marker
  *     LAYER_FAILS=N        every Nth command fails when it has ended
  */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -233,6 +234,21 @@ static cl_int CL_API_CALL no_callback(cl_event event, cl_int type, void(CL_CALLB
     abort();
 }
 
+/* ---- an extension ---- */
+
+static cl_int CL_API_CALL read_pipe(cl_command_queue queue, cl_program program, const char *name, cl_bool blocking,
+                                    void *to, size_t size, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    (void)program, (void)name, (void)blocking, (void)to, (void)size;
+    return below.clEnqueueMarkerWithWaitList(queue, count, waits, event);
+}
+
+static void *CL_API_CALL extension(cl_platform_id platform, const char *name)
+{
+    return strcmp(name, "clEnqueueReadHostPipeINTEL") ? below.clGetExtensionFunctionAddressForPlatform(platform, name)
+                                                      : (void *)read_pipe;
+}
+
 /* ---- the layer ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed)
@@ -268,6 +284,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
         ours.clSetEventCallback = no_callback;
         ours.clGetDeviceAndHostTimer = no_timer;
     }
+    if (getenv("LAYER_PIPE"))
+        ours.clGetExtensionFunctionAddressForPlatform = extension;
     if (getenv("LAYER_FAILS"))
         ours.clSetEventCallback = set_callback;
     atexit(write_counts);

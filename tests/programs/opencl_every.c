@@ -382,6 +382,23 @@ static void twice(void)
     clReleaseCommandQueue(queue);
 }
 
+/* A function of an extension that has amounts, and no place in the loader's table. */
+static void pipes(void)
+{
+    cl_int(CL_API_CALL * read)(cl_command_queue, cl_program, const char *, cl_bool, void *, size_t, cl_uint,
+                               const cl_event *, cl_event *);
+    cl_command_queue queue = make_queue(CL_QUEUE_PROFILING_ENABLE);
+    cl_platform_id platform;
+    char data[100];
+
+    must(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL), "platform");
+    read = (__typeof__(read))clGetExtensionFunctionAddressForPlatform(platform, "clEnqueueReadHostPipeINTEL");
+    for (int i = 0; read && i < 3; i++)
+        must(read(queue, program, "pipe", CL_TRUE, data, sizeof data, 0, NULL, NULL), "pipe");
+    must(clFinish(queue), "finish");
+    clReleaseCommandQueue(queue);
+}
+
 int main(int count, char **words)
 {
     static const struct {
@@ -391,6 +408,7 @@ int main(int count, char **words)
         {"images", images},       {"rectangles", rectangles}, {"svm", shared_memory}, {"old", old_ones},
         {"unordered", unordered}, {"parts", parts},           {"contexts", contexts}, {"programs", programs},
         {"failing", failing},     {"buffer", command_buffer}, {"unasked", unasked},   {"twice", twice},
+        {"pipes", pipes},
     };
 
     open_device();
