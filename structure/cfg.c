@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/cfg.h"
+#include "structure/range.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,13 +244,6 @@ static void guess_targets(struct builder *b)
     vec_deinit(&heads);
 }
 
-static int by_low(const void *x, const void *y)
-{
-    const struct landing_pad *a = x, *b = y;
-
-    return a->low < b->low ? -1 : a->low > b->low;
-}
-
 static void read_pads(struct builder *b)
 {
     for (size_t i = 0; i < b->p->range_count; i++)
@@ -262,7 +256,7 @@ static void read_pads(struct builder *b)
                 frames_landing_pads(b->image->text, f, &b->pads);
             at = f->high;
         }
-    vec_sort(&b->pads, by_low);
+    range_sort(&b->pads);
 }
 
 void cfg_build(const struct image *image, const struct procedure *p, struct noreturn *noreturn, struct cfg *out)

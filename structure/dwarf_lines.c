@@ -4,6 +4,7 @@
  * program at 0 where the standard says 1, which names the wrong file for what was included at the top of another one.
  */
 #include "structure/dwarf_impl.h"
+#include "common/compare.h"
 #include "common/cursor.h"
 #include <stdlib.h>
 
@@ -274,13 +275,13 @@ struct sequence {
     uint64_t low;
 };
 
-static int by_low(const void *a, const void *b)
+static int by_low_then_place(const void *a, const void *b)
 {
     const struct sequence *x = a, *y = b;
 
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return x->first < y->first ? -1 : 1;
+    COMPARE(x->low, y->low);
+    COMPARE(x->first, y->first);
+    return 0;
 }
 
 /* Appends the rows of a sequence. The last of several rows at one address holds; rows that go back or overlap an
@@ -329,7 +330,7 @@ static void sort_rows(struct dwarf *d, const struct rows *rows, const struct dwa
             vec_push(&found, (struct sequence){first, i + 1 - first, low});
         first = i + 1;
     }
-    vec_sort(&found, by_low);
+    vec_sort(&found, by_low_then_place);
     vec_reserve(out, rows->len);
     vec_foreach(s, &found)
         append(rows, s, files, out, hidden);

@@ -5,16 +5,17 @@
  * once.
  */
 #include "structure/dwarf_impl.h"
+#include "common/compare.h"
 #include <stdlib.h>
 #include <string.h>
 
-static int by_low(const void *a, const void *b)
+static int by_low_then_unit(const void *a, const void *b)
 {
     const struct dwarf_claim *x = a, *y = b;
 
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return x->unit < y->unit ? -1 : x->unit > y->unit;
+    COMPARE(x->low, y->low);
+    COMPARE(x->unit, y->unit);
+    return 0;
 }
 
 static void sort_claims(struct dwarf_claim *claims, size_t count)
@@ -22,7 +23,7 @@ static void sort_claims(struct dwarf_claim *claims, size_t count)
     uint64_t reach = 0;
 
     if (count > 1)
-        qsort(claims, count, sizeof *claims, by_low);
+        qsort(claims, count, sizeof *claims, by_low_then_unit);
     for (size_t i = 0; i < count; i++) {
         reach = claims[i].high > reach ? claims[i].high : reach;
         claims[i].reach = reach;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/frames.h"
 #include "common/cursor.h"
-#include "common/vec.h"
+#include "structure/range.h"
 #include <stdlib.h>
 
 enum {
@@ -116,18 +116,11 @@ static void read_fde(struct elf *text, struct cursor c, uint64_t place, const st
         vec_push(out, f);
 }
 
-static int by_low(const void *a, const void *b)
-{
-    const struct frame *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 static void make_disjoint(struct frames *f)
 {
     size_t kept = 0;
 
-    vec_sort(f, by_low);
+    range_sort(f);
     for (size_t i = 0; i < f->len; i++)
         if (!kept || f->data[i].low >= f->data[kept - 1].high)
             f->data[kept++] = f->data[i];
@@ -181,9 +174,7 @@ void frames_deinit(struct frames *f)
 
 const struct frame *frames_find(const struct frames *f, uint64_t address)
 {
-    size_t n = vec_upto(f, low, address);
-
-    return n && f->data[n - 1].high > address ? &f->data[n - 1] : NULL;
+    return range_find(f, address);
 }
 
 void frames_landing_pads(const struct elf *text, const struct frame *frame, struct landing_pads *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/plt.h"
-#include "common/vec.h"
 #include "structure/arch/arch.h"
+#include "structure/range.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,13 +128,6 @@ static void read_stubs(struct elf *text, struct elf_section *s, const struct slo
     }
 }
 
-static int by_low(const void *a, const void *b)
-{
-    const struct stub *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 void plt_read(struct elf *text, const struct symbols *symbols, struct plt *out)
 {
     struct slots slots = {0};
@@ -154,7 +147,7 @@ void plt_read(struct elf *text, const struct symbols *symbols, struct plt *out)
             !strcmp(s->name, ".iplt"))
             read_stubs(text, s, &slots, lazy, out);
     }
-    vec_sort(out, by_low);
+    range_sort(out);
     free(lazy);
     vec_deinit(&slots);
 }
@@ -167,7 +160,5 @@ void plt_deinit(struct plt *p)
 
 const struct stub *plt_find(const struct plt *p, uint64_t address)
 {
-    size_t n = vec_upto(p, low, address);
-
-    return n && p->data[n - 1].high > address ? &p->data[n - 1] : NULL;
+    return range_find(p, address);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/procedure.h"
+#include "structure/range.h"
 #include "common/mem.h"
-#include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
-
-static int by_low(const void *a, const void *b)
-{
-    const struct dwarf_range *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
 
 void procedure_set_ranges(struct procedure *p, const struct dwarf_range *from, size_t count)
 {
@@ -19,7 +12,7 @@ void procedure_set_ranges(struct procedure *p, const struct dwarf_range *from, s
     free(p->ranges);
     p->ranges = xcalloc(count, sizeof *p->ranges);
     memcpy(p->ranges, from, count * sizeof *from);
-    qsort(p->ranges, count, sizeof *p->ranges, by_low);
+    qsort(p->ranges, count, sizeof *p->ranges, range_by_low);
     for (size_t i = 0; i < count; i++) {
         if (kept && p->ranges[i].low <= p->ranges[kept - 1].high) {
             if (p->ranges[i].high > p->ranges[kept - 1].high)

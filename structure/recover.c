@@ -5,6 +5,7 @@
 #include "structure/cfg.h"
 #include "structure/given/given.h"
 #include "structure/naming.h"
+#include "structure/range.h"
 #include "structure/tree.h"
 #include "common/hash.h"
 #include "common/mem.h"
@@ -208,13 +209,6 @@ struct known_range { /* code of a procedure that the book had from the start */
     uint32_t procedure;
 };
 
-static int by_range(const void *a, const void *b)
-{
-    const struct known_range *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 /* Looks the wanted addresses up in the book; true if all are there. */
 static bool find_known(struct work *w)
 {
@@ -231,12 +225,12 @@ static bool find_known(struct work *w)
             else
                 vec_push(&known, (struct known_range){s->low, s->high, number});
         }
-    vec_sort(&known, by_range);
+    range_sort(&known);
     for (size_t i = 0; i < w->count; i++) {
-        size_t n = vec_upto(&known, low, w->wanted[i].address);
+        const struct known_range *range = range_find(&known, w->wanted[i].address);
 
-        if (n && known.data[n - 1].high > w->wanted[i].address)
-            w->wanted[i].procedure = known.data[n - 1].procedure;
+        if (range)
+            w->wanted[i].procedure = range->procedure;
         else
             all = false;
     }

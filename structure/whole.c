@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All of a binary, every procedure (structure.h). */
 #include "structure/recover_impl.h"
+#include "structure/range.h"
 #include "common/str.h"
 #include <stdlib.h>
 #include <string.h>
-
-static int by_low(const void *a, const void *b)
-{
-    const struct dwarf_range *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
 
 struct covered { /* ranges of the procedures that the debug information describes */
     struct dwarf_range *data;
@@ -39,15 +33,15 @@ static void whole_units(struct work *w, struct covered *covered)
         }
         dwarf_unit_free(&u);
     }
-    vec_sort(covered, by_low);
+    range_sort(covered);
 }
 
 /* The end of what covers an address, 0 if nothing does. */
 static uint64_t covered_to(const struct covered *c, uint64_t address)
 {
-    size_t n = vec_upto(c, low, address);
+    const struct dwarf_range *range = range_find(c, address);
 
-    return n && c->data[n - 1].high > address ? c->data[n - 1].high : 0;
+    return range ? range->high : 0;
 }
 
 static void whole_rest(struct work *w, const struct covered *covered)

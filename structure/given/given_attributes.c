@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/given/given_attributes.h"
 #include "structure/given/spelling.h"
+#include "structure/range.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,13 +98,6 @@ struct hq_error *given_address(const struct xml_element *e, const char *name, ui
     return end && !*end ? NULL : hq_error_new(HQ_DATA, "%s=\"%.200s\" is no address such as 0x12ab", name, value);
 }
 
-static int by_low(const void *a, const void *b)
-{
-    const struct given_range *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 /* v="0x1000-0x1020 0x1040-0x1050": sorted, what adjoins or overlaps is one. */
 struct hq_error *given_ranges(struct given_tree *tree, const struct xml_element *e, struct given_scope *s)
 {
@@ -125,7 +119,7 @@ struct hq_error *given_ranges(struct given_tree *tree, const struct xml_element 
         at = end;
     }
     if (!error) {
-        vec_sort(&all, by_low);
+        range_sort(&all);
         s->first_range = (uint32_t)tree->ranges.len;
         vec_foreach(x, &all) {
             if (s->ranges && vec_last(&tree->ranges).high >= x->low) {

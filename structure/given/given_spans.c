@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the addresses of scopes to the innermost scope of an address. */
 #include "structure/given/given.h"
+#include "structure/range.h"
 
 struct interval {
     uint64_t low, high;
@@ -130,7 +131,7 @@ struct hq_error *given_spans(const char *path, struct given_tree *tree)
 
 uint32_t given_at(const struct given_tree *tree, uint64_t address)
 {
-    size_t n = vec_upto(&tree->spans, low, address);
+    const struct given_span *span = range_find(&tree->spans, address);
 
-    return n && address < tree->spans.data[n - 1].high ? tree->spans.data[n - 1].scope : GIVEN_NONE;
+    return span ? span->scope : GIVEN_NONE;
 }
