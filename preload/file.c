@@ -57,7 +57,7 @@ static const struct {
     [HQM_SUMS] = {sizeof(struct hqm_command_sum), 8192},
 };
 
-struct hqm_header *_Atomic file_open_header;
+struct hqm_header *_Atomic file_current_header;
 
 int file_error(void)
 {
@@ -404,7 +404,7 @@ bool file_ready(void)
         return state == OPEN;
     file.error = open_file();
     if (!file.error)
-        atomic_store_explicit(&file_open_header, file.header, memory_order_release);
+        atomic_store_explicit(&file_current_header, file.header, memory_order_release);
     atomic_store_explicit(&file.state, file.error ? FAILED : OPEN, memory_order_release);
     if (!file.error)
         image_describe();
@@ -430,7 +430,7 @@ bool file_mend(uint64_t address)
             "process is measured only up to here",
             NULL);
     if (atomic_load(&file.state) == OPEN)
-        atomic_store(&file_open_header, &file.instead);
+        atomic_store(&file_current_header, &file.instead);
     return true;
 }
 
@@ -438,7 +438,7 @@ void file_forget(void)
 {
     uint32_t chunks = atomic_load(&file.chunks);
 
-    atomic_store(&file_open_header, NULL);
+    atomic_store(&file_current_header, NULL);
     for (uint32_t i = 0; i < chunks && i < CHUNKS; i++)
         if (file.chunk[i].base)
             raw_munmap(file.chunk[i].base, file.chunk[i].bytes);

@@ -17,11 +17,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The header, or NULL while there is no file. */
-extern struct hqm_header *_Atomic file_open_header;
+/* The header of the file that is written now, NULL while there is none. */
+extern struct hqm_header *_Atomic file_current_header;
 static inline struct hqm_header *file_header(void)
 {
-    return atomic_load_explicit(&file_open_header, memory_order_acquire);
+    return atomic_load_explicit(&file_current_header, memory_order_acquire);
 }
 
 /* Makes the file if there is none yet; false if it cannot be made (file_error then tells why, as an errno value). */

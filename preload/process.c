@@ -57,7 +57,7 @@ static void leave(void)
     options.active = false;
     self.alive = false;
     self.lane = NULL;
-    atomic_store(&file_open_header, NULL);
+    atomic_store(&file_current_header, NULL);
 }
 
 static void after_fork(void)
