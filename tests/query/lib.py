@@ -195,11 +195,14 @@ class Evaluator:
         return found
 
     def visits_are_doubtful(self, name):
-        """Not nine of ten gaps with three samples, or not nine of ten visits with two, in some profile; or no gap at all, in a loop."""
-        any_gap = any_visit = False
+        """In some profile: not nine of ten gaps with three samples, or not nine of ten visits with two, or no gap at all and a call in a loop."""
+        def in_loop(path):
+            rows = [r[0] for r in path if r[0] != "line"]
+            return any(r.name == name and any(o.kind == "loop" for o in rows[:i]) for i, r in enumerate(rows))
         for profile in self.profiles:
             lengths, gaps, length, gap = [], [], 0, None
-            for hit in [any(r[0] != "line" and r[0].name == name for r in s[3]) for s in self.program.samples if s[0] == profile] + [False]:
+            own = [s[3] for s in self.program.samples if s[0] == profile]
+            for hit in [any(r[0] != "line" and r[0].name == name for r in path) for path in own] + [False]:
                 if hit and not length and gap is not None:
                     gaps.append(gap)
                 if hit:
@@ -209,13 +212,11 @@ class Evaluator:
                     length, gap = 0, 1
                 elif gap is not None:
                     gap += 1
-            any_gap, any_visit = any_gap or bool(gaps), any_visit or bool(lengths)
             if sum(g < 3 for g in gaps) * 10 > len(gaps) or sum(n < 2 for n in lengths) * 10 > len(lengths):
                 return True
-        def in_loop(path):
-            rows = [r[0] for r in path if r[0] != "line"]
-            return any(r.name == name and any(o.kind == "loop" for o in rows[:i]) for i, r in enumerate(rows))
-        return any_visit and not any_gap and any(in_loop(s[3]) for s in self.program.samples)
+            if lengths and not gaps and any(in_loop(path) for path in own):
+                return True
+        return False
 
     def times(self):
         """(profile, time) of the samples in the slice; None: all."""
