@@ -124,9 +124,9 @@ PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC)) $(UNWIND_SRC:%.c=$(BUILD)/preload/%.o)
-EXACT_OBJ = $(call objects,$(EXACT_SRC))
-MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o
-GPU_OBJ = $(call objects,$(GPU_SRC)) $(BUILD)/preload/exact/lookup.o
+EXACT_OBJ = $(call objects,$(EXACT_SRC)) $(BUILD)/preload/nest.o
+MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o
+GPU_OBJ = $(call objects,$(GPU_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
 PROGRAMS = $(foreach p,$(basename $(notdir $(PROGRAM_SRC))),$(BUILD)/programs/$p$(if $(filter lib%,$p),.so))

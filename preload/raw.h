@@ -101,9 +101,12 @@ static inline int raw_fallocate(int fd, uint64_t offset, uint64_t bytes)
     return (int)raw_syscall(SYS_fallocate, fd, 0, (long)offset, (long)bytes, 0, 0);
 }
 
+/* Where `bytes` may be mapped apart from what the program maps; 0 where the kernel is to decide (nest.c). */
+uint64_t raw_nest(size_t bytes);
+
 static inline int raw_mmap_at(size_t bytes, int protection, int flags, int fd, uint64_t offset, void **address)
 {
-    long result = raw_syscall(SYS_mmap, 0, (long)bytes, protection, flags, fd, (long)offset);
+    long result = raw_syscall(SYS_mmap, (long)raw_nest(bytes), (long)bytes, protection, flags, fd, (long)offset);
     bool failed = result < 0 && result > -4096;
 
     *address = failed ? NULL : (void *)result;
