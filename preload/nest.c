@@ -18,7 +18,10 @@ uint64_t raw_nest(size_t bytes)
     static volatile uint64_t taken;
     uint64_t library = (uint64_t)&taken & ~(GRAIN - 1), room = (bytes + GRAIN - 1) & ~(GRAIN - 1);
 
+    /* The libraries of the collector lie close together: each begins at a place of its own. */
+    uint64_t start = library / GRAIN * UINT64_C(0x9e3779b97f4a7c15) / GRAIN * GRAIN;
+
     if (library < DISTANCE + GRAIN || room > EXTENT)
         return 0;
-    return library - DISTANCE + __atomic_fetch_add(&taken, room, __ATOMIC_RELAXED) % EXTENT;
+    return library - DISTANCE + (start + __atomic_fetch_add(&taken, room, __ATOMIC_RELAXED)) % EXTENT;
 }

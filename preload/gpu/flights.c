@@ -11,14 +11,22 @@ static struct bucket {
     struct flight *first;
 } buckets[BUCKETS];
 
-/* Those who give commands take free ones, with the lock; those who end them give them back, and wait for nobody. */
-static _Atomic unsigned lock;
-static struct flight *free_flights;
-static _Atomic(struct flight *) given_back __attribute__((aligned(64)));
+/* Those who give commands take free ones, with the lock; those who end them give them back, and wait for nobody. Each
+ * has a cache line that the other threads leave alone. */
+static struct {
+    _Atomic unsigned lock;
+    struct flight *first;
+} __attribute__((aligned(64))) free_flights;
+static struct {
+    _Atomic(struct flight *) first;
+} __attribute__((aligned(64))) given_back;
 
-static _Atomic unsigned watch_lock;
-static struct flight *watched_first, *watched_last; /* with the lock */
-static _Atomic uint32_t watched_count;
+/* first and last with the lock; count without, by every call of the program. */
+static struct {
+    _Atomic unsigned lock;
+    _Atomic uint32_t count;
+    struct flight *first, *last;
+} __attribute__((aligned(64))) watched;
 
 static struct flight *make_free(void)
 {
@@ -33,15 +41,15 @@ struct flight *flight_take(void)
 {
     struct flight *f;
 
-    lock_take(&lock);
-    if (!free_flights)
-        free_flights = atomic_exchange(&given_back, NULL);
-    if (!free_flights)
-        free_flights = make_free();
-    f = free_flights;
+    lock_take(&free_flights.lock);
+    if (!free_flights.first)
+        free_flights.first = atomic_exchange(&given_back.first, NULL);
+    if (!free_flights.first)
+        free_flights.first = make_free();
+    f = free_flights.first;
     if (f)
-        free_flights = f->next;
-    lock_release(&lock);
+        free_flights.first = f->next;
+    lock_release(&free_flights.lock);
     if (f)
         *f = (struct flight){0};
     return f;
@@ -49,8 +57,8 @@ struct flight *flight_take(void)
 
 void flight_give_back(struct flight *f)
 {
-    f->next = atomic_load_explicit(&given_back, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(&given_back, &f->next, f))
+    f->next = atomic_load_explicit(&given_back.first, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&given_back.first, &f->next, f))
         continue;
 }
 
@@ -132,30 +140,30 @@ struct flight *flight_take_user(uintptr_t event)
 bool flight_is_watched(uintptr_t event)
 {
     struct bucket *bucket = bucket_of(event);
-    bool watched = false;
+    bool found = false;
 
     if (!flights_watched())
         return false;
     lock_take(&bucket->lock);
-    for (const struct flight *f = bucket->first; f && !watched; f = f->next)
-        watched = f->event == event && f->watched;
+    for (const struct flight *f = bucket->first; f && !found; f = f->next)
+        found = f->event == event && f->watched;
     lock_release(&bucket->lock);
-    return watched;
+    return found;
 }
 
 /* ---- Those that are looked at ---- */
 
 void flight_watch(struct flight *f)
 {
-    lock_take(&watch_lock);
+    lock_take(&watched.lock);
     f->watched_next = NULL;
-    if (watched_first)
-        watched_last->watched_next = f;
+    if (watched.first)
+        watched.last->watched_next = f;
     else
-        watched_first = f;
-    watched_last = f;
-    atomic_fetch_add(&watched_count, 1);
-    lock_release(&watch_lock);
+        watched.first = f;
+    watched.last = f;
+    atomic_fetch_add(&watched.count, 1);
+    lock_release(&watched.lock);
 }
 
 struct flight *flight_watched(void)
@@ -164,29 +172,29 @@ struct flight *flight_watched(void)
 
     if (!flights_watched())
         return NULL;
-    lock_take(&watch_lock);
-    f = watched_first;
+    lock_take(&watched.lock);
+    f = watched.first;
     if (f) {
-        watched_first = f->watched_next;
-        atomic_fetch_sub(&watched_count, 1);
+        watched.first = f->watched_next;
+        atomic_fetch_sub(&watched.count, 1);
     }
-    lock_release(&watch_lock);
+    lock_release(&watched.lock);
     return f;
 }
 
 uint32_t flights_watched(void)
 {
-    return atomic_load_explicit(&watched_count, memory_order_relaxed);
+    return atomic_load_explicit(&watched.count, memory_order_relaxed);
 }
 
 void flights_forget(void)
 {
-    lock_release(&lock);
-    lock_release(&watch_lock);
-    free_flights = NULL;
-    atomic_store(&given_back, NULL);
-    watched_first = NULL;
-    atomic_store(&watched_count, 0);
+    lock_release(&free_flights.lock);
+    lock_release(&watched.lock);
+    free_flights.first = NULL;
+    atomic_store(&given_back.first, NULL);
+    watched.first = NULL;
+    atomic_store(&watched.count, 0);
     for (uint32_t i = 0; i < BUCKETS; i++) {
         lock_release(&buckets[i].lock);
         buckets[i].first = NULL;

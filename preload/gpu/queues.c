@@ -90,9 +90,9 @@ static int version_of(enum function f, uintptr_t object, unsigned property)
 
     if (!cl_get(f, object, property, text, sizeof text - 1) || strncmp(text, "OpenCL ", 7))
         return 0;
-    return text[7] < '1' || text[7] > '9' || text[8] != '.' || text[9] < '0' || text[9] > '9'
-               ? 0
-               : (text[7] - '0') * 10 + text[9] - '0';
+    if (text[7] < '1' || text[7] > '9' || text[8] != '.' || text[9] < '0' || text[9] > '9')
+        return 0;
+    return (text[7] - '0') * 10 + text[9] - '0';
 }
 
 static int version_of_platform(uintptr_t device)

@@ -5,7 +5,7 @@
 
 #include "preload/mpi/abi.h"
 
-struct known;
+struct topology; /* neighbours.c */
 
 struct comm {
     uintptr_t handle;
@@ -15,8 +15,9 @@ struct comm {
     uint32_t
         group; /* text of the measurement file with the members of that group, as "0-3,7"; 0: some are of no rank */
     uint32_t above; /* likewise, of those with a higher rank than this process; 0: not asked for yet, or as above */
-    struct known *neighbours; /* neighbours.c; NULL: not asked for yet, or none */
-    int world[];              /* of each of the peers: its rank in MPI_COMM_WORLD, -1: it has none */
+    bool topology_asked;
+    struct topology *topology; /* NULL: not asked for yet, or none */
+    int world[];               /* of each of the peers: its rank in MPI_COMM_WORLD, -1: it has none */
 };
 
 /* Returns the description of a communicator; NULL if MPI does not tell, or there is no memory. It is valid until

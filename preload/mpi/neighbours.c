@@ -3,74 +3,79 @@
 
 #include "preload/raw.h"
 
-struct known {
+struct topology {
     struct neighbours neighbours;
     size_t bytes; /* of all of this */
     int ranks[];
 };
 
-/* Room for the ranks that are received from and sent to, and for as many more. */
-static struct known *room_for(int from, int to, size_t more)
+/* Room for so many ranks, with nobody among the neighbours. */
+static struct topology *room_for(size_t ranks)
 {
-    size_t bytes = sizeof(struct known) + ((size_t)from + (size_t)to + more) * sizeof(int);
-    struct known *k = from >= 0 && to >= 0 ? raw_memory(bytes) : NULL;
+    size_t bytes = sizeof(struct topology) + ranks * sizeof(int);
+    struct topology *t = raw_memory(bytes);
 
-    if (k) {
-        k->neighbours = (struct neighbours){from, to, k->ranks, k->ranks + from};
-        k->bytes = bytes;
-    }
-    return k;
+    if (t)
+        t->bytes = bytes;
+    return t;
 }
 
-static struct known *drop(struct known *k)
+/* Room for ranks that are both received from and sent to. */
+static struct topology *room_both_ways(int count)
 {
-    if (k)
-        raw_munmap(k, k->bytes);
+    struct topology *t = count >= 0 ? room_for((size_t)count) : NULL;
+
+    if (t)
+        t->neighbours = (struct neighbours){count, count, t->ranks, t->ranks};
+    return t;
+}
+
+static struct topology *drop(struct topology *t)
+{
+    if (t)
+        raw_munmap(t, t->bytes);
     return NULL;
 }
 
 /* A grid: below and above in each dimension, to send to and to receive from. */
-static struct known *in_grid(const struct mpi *mpi, uintptr_t comm)
+static struct topology *in_grid(const struct mpi *mpi, uintptr_t comm)
 {
     int dimensions = 0, failed = mpi->cartdim_get(comm, &dimensions);
-    struct known *k = failed ? NULL : room_for(2 * dimensions, 0, 0);
+    struct topology *t = failed ? NULL : room_both_ways(2 * dimensions);
 
-    if (!k)
+    if (!t)
         return NULL;
     for (int d = 0; d < dimensions && !failed; d++)
-        failed = mpi->cart_shift(comm, d, 1, &k->ranks[2 * d], &k->ranks[2 * d + 1]);
-    k->neighbours.to_count = 2 * dimensions;
-    k->neighbours.to = k->ranks;
-    return failed ? drop(k) : k;
+        failed = mpi->cart_shift(comm, d, 1, &t->ranks[2 * d], &t->ranks[2 * d + 1]);
+    return failed ? drop(t) : t;
 }
 
-static struct known *in_graph(const struct mpi *mpi, uintptr_t comm, int rank)
+static struct topology *in_graph(const struct mpi *mpi, uintptr_t comm, int rank)
 {
     int count = 0, failed = mpi->graph_neighbors_count(comm, rank, &count);
-    struct known *k = failed ? NULL : room_for(count, 0, 0);
+    struct topology *t = failed ? NULL : room_both_ways(count);
 
-    if (!k)
+    if (!t)
         return NULL;
-    failed = mpi->graph_neighbors(comm, rank, count, k->ranks);
-    k->neighbours.to_count = count;
-    k->neighbours.to = k->ranks;
-    return failed ? drop(k) : k;
+    failed = mpi->graph_neighbors(comm, rank, count, t->ranks);
+    return failed ? drop(t) : t;
 }
 
-static struct known *in_dist_graph(const struct mpi *mpi, uintptr_t comm)
+static struct topology *in_dist_graph(const struct mpi *mpi, uintptr_t comm)
 {
     int from = 0, to = 0, weighted, failed = mpi->dist_graph_neighbors_count(comm, &from, &to, &weighted);
-    struct known *k = failed ? NULL : room_for(from, to, (size_t)from + (size_t)to);
+    struct topology *t = failed || from < 0 || to < 0 ? NULL : room_for(2 * ((size_t)from + (size_t)to));
     int *weights;
 
-    if (!k)
+    if (!t)
         return NULL;
-    weights = k->ranks + from + to;
-    failed = mpi->dist_graph_neighbors(comm, from, k->ranks, weights, to, k->ranks + from, weights + from);
-    return failed ? drop(k) : k;
+    t->neighbours = (struct neighbours){from, to, t->ranks, t->ranks + from};
+    weights = t->ranks + from + to;
+    failed = mpi->dist_graph_neighbors(comm, from, t->ranks, weights, to, t->ranks + from, weights + from);
+    return failed ? drop(t) : t;
 }
 
-static struct known *ask(const struct mpi *mpi, const struct comm *comm)
+static struct topology *ask(const struct mpi *mpi, const struct comm *comm)
 {
     int topology = 0;
 
@@ -85,12 +90,13 @@ static struct known *ask(const struct mpi *mpi, const struct comm *comm)
 
 const struct neighbours *neighbours_of(const struct mpi *mpi, struct comm *comm)
 {
-    if (!comm->neighbours && !comm->inter)
-        comm->neighbours = ask(mpi, comm);
-    return comm->neighbours ? &comm->neighbours->neighbours : NULL;
+    if (!comm->topology_asked && !comm->inter)
+        comm->topology = ask(mpi, comm);
+    comm->topology_asked = true;
+    return comm->topology ? &comm->topology->neighbours : NULL;
 }
 
 void neighbours_forget(struct comm *comm)
 {
-    comm->neighbours = drop(comm->neighbours);
+    comm->topology = drop(comm->topology);
 }
