@@ -203,6 +203,15 @@ static void draw(const struct clustering *c)
     c->run->table->chart = chart;
 }
 
+static void note_none(struct run *run)
+{
+    const char *hint = trace_device_hint(run);
+
+    run_unmeasured(
+        run, "%s",
+        hint ? hint : "there is no burst to cluster: record a run with a trace in which what you ask for is entered");
+}
+
 static struct hq_error *cluster(struct clustering *c)
 {
     HQ_TRY(clustering_make(c));
@@ -212,8 +221,7 @@ static struct hq_error *cluster(struct clustering *c)
     if (c->bursts.len)
         add_rows(c);
     else
-        run_unmeasured(c->run,
-                       "there is no burst to cluster: record a run with a trace in which what you ask for is entered");
+        note_none(c->run);
     if (!c->bursts.len)
         set_measures(c, 0);
     draw(c);

@@ -208,7 +208,11 @@ struct hq_error *folded_choose(struct folded *f)
     f->totals = xcalloc(f->metric_count + 1, sizeof *f->totals);
     if (!err)
         err = choose(f, &all);
-    if (!err && !f->visits.len && !f->run->doubt && (!view->of || !matches_nothing(&f->run->of)))
+    const char *hint = !err && !f->visits.len ? trace_device_hint(f->run) : NULL;
+
+    if (hint)
+        run_note(f->run, "%s", hint);
+    else if (!err && !f->visits.len && !f->run->doubt && (!view->of || !matches_nothing(&f->run->of)))
         run_note(f->run,
                  "there is no whole visit to %s to fold: record a run in which it is entered and left, with a trace, "
                  "or mark it in the program by hq_phase_begin (hq.h)",

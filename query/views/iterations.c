@@ -214,21 +214,6 @@ static struct hq_error *add_nodes(struct run *run, const struct trace *t, const 
     return err;
 }
 
-/* Whether all that matches are commands of devices, whose visits are in the traces of queues. A scope of the host is in
- * these too, above the commands that it gave, but no queue visits it. */
-static bool are_of_devices(struct run *run, const uint8_t *mark)
-{
-    bool host = false, device = false;
-
-    for (uint32_t c = 0; c < run->tree->context_count; c++)
-        if (mark[c])
-            *(tree_kind(run->tree, c) == SCOPE_DEVICE ? &device : &host) = true;
-    if (host && device)
-        run_note(run, "visits of threads alone: for commands of devices that match too, name their row as "
-                      "\"[kernel NAME]\"");
-    return device && !host;
-}
-
 static struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
@@ -236,7 +221,7 @@ static struct hq_error *iterations_prepare(struct run *run)
     struct overall overall = {0};
     char *doubt = NULL;
     AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree);
-    bool devices = are_of_devices(run, mark);
+    bool devices = trace_is_of_devices(run, mark);
     struct hq_error *err = trace_init(&t, run, 1, 0, devices);
 
     if (!err)

@@ -32,6 +32,7 @@ static struct hq_error *phases_prepare(struct run *run)
     if (!err)
         err = stretches_find(run, &t, &v, &doubt);
     const uint32_t *metrics = stretches_metrics(run, &v, &count);
+    const char *hint;
     AUTO_FREE double *values = xcalloc(v.len * count + 1, sizeof *values);
 
     if (!err)
@@ -42,6 +43,8 @@ static struct hq_error *phases_prepare(struct run *run)
         stretches_set_measures(run, &v, metrics, count, values);
         if (v.len)
             run_note(run, "%zu row%s%s%s", v.len, v.len == 1 ? "" : "s", doubt ? ": " : "", doubt ? doubt : "");
+        else if ((hint = trace_device_hint(run)))
+            run_unmeasured(run, "%s", hint);
         else if (run->query->view.of)
             run_unmeasured(run, "%s was never on the stack of these profiles, so it has no visits",
                            print_pattern(&run->arena, run->query->view.of));

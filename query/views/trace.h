@@ -82,4 +82,11 @@ void trace_column(struct table *table, const char *name, enum dim dim);
 /* A row named by the procedure that a context is. */
 struct row *trace_row(struct table *table, const struct tree *tree, uint32_t context);
 
+/* Whether all that matches are commands of devices, whose visits are in the traces of queues: threads have none. A note
+ * tells where only some are. A scope of the host is in these traces too, above the commands that it gave, but no queue
+ * visits it. */
+bool trace_is_of_devices(struct run *run, const uint8_t *mark);
+/* A sentence for who asks for the visits of threads to them, in the run's arena; NULL: something else was asked for. */
+const char *trace_device_hint(struct run *run);
+
 #endif

@@ -2,6 +2,7 @@
 /* Sizes, labels, levels and rows of the pictures of traces (trace.h). */
 #include "common/hash.h"
 #include "common/str.h"
+#include "query/grammar/parse.h"
 #include "query/measure/values.h"
 #include "query/picture/palette.h"
 #include "query/views/trace.h"
@@ -229,4 +230,32 @@ struct row *trace_row(struct table *table, const struct tree *tree, uint32_t con
     r->file = *tree_text(tree, scope->file) ? tree_text(tree, scope->file) : NULL;
     r->line = scope->line;
     return r;
+}
+
+bool trace_is_of_devices(struct run *run, const uint8_t *mark)
+{
+    bool host = false, device = false;
+
+    for (uint32_t c = 0; c < run->tree->context_count; c++)
+        if (mark[c])
+            *(tree_kind(run->tree, c) == SCOPE_DEVICE ? &device : &host) = true;
+    if (host && device)
+        run_note(run, "visits of threads alone: for commands of devices that match too, name their row as "
+                      "\"[kernel NAME]\"");
+    return device && !host;
+}
+
+const char *trace_device_hint(struct run *run)
+{
+    const struct pattern *asked = run->query->view.of;
+    AUTO_FREE uint8_t *mark = asked ? matches_mark(&run->of, run->tree) : NULL;
+
+    if (!mark || !trace_is_of_devices(run, mark))
+        return NULL;
+    const char *of = print_pattern(&run->arena, asked);
+
+    return arena_printf(&run->arena,
+                        "%s is a command of a device, which runs in no thread, and nothing inside of it is sampled: "
+                        "`iterations of %s` lists its runs",
+                        of, of);
 }

@@ -90,8 +90,10 @@ struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, ui
     bool any = false;
     for (uint32_t i = 0; i < t->profile_count && !any; i++)
         any = has_trace(t->time.db, t->profiles[i]);
+    const char *hint = any || !t->profile_count ? NULL : trace_device_hint(run);
     if (!any && t->profile_count)
-        return place_error(&run->query->view.place, NULL, "there are no traces of these profiles: record with a trace");
+        return place_error(&run->query->view.place, NULL, "%s",
+                           hint ? hint : "there are no traces of these profiles: record with a trace");
     find_extent(t);
     t->shown_count = most && most < t->profile_count ? most : t->profile_count;
     t->shown = xcalloc(t->shown_count + 1, sizeof *t->shown);

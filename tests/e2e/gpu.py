@@ -232,6 +232,12 @@ def visits():
         notes = run(HQ, db, query)
         check("in queues of devices may be off by" in notes[2], f"`{query}` tells the error of the clock: {notes}")
     check("of devices" not in run(HQ, db, "trace threads 0")[2], "threads have none")
+    clocked = f"{TMP}/clocked.hq"
+    record(clocked, KNOWN, "times", "kinds", options=("-e", "CPUTIME", "-e", "GPU"), env=ENVIRONMENT)
+    for query, data in ((query, data) for query in ("fold of", "phases of", "clusters of phases of") for data in (db, clocked)):
+        notes = run(HQ, data, f"{query} \"[kernel work]\"")[2]
+        check("is a command of a device" in notes and "`iterations of \"[kernel work]\"` lists its runs" in notes and "record a run" not in notes,
+              f"`{query}` of a kernel tells what lists its runs: {notes}")
 
 
 def statistics():
