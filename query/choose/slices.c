@@ -277,6 +277,10 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
 
     if (unmarked)
         vec_push(&s->notes, MEM_STEAL(unmarked));
+    AUTO_FREE char *unseen = err || doubt || d->kind == DURING_PATTERN ? NULL : visits_unseen(&visits);
+
+    if (unseen)
+        vec_push(&s->notes, MEM_STEAL(unseen));
     if (doubt)
         err = place_error(&d->place, NULL, "which visit is number %u is not known: %s", d->number, doubt);
     vec_foreach(v, &visits)

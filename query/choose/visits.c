@@ -454,3 +454,13 @@ char *visits_doubt(const struct visits *v, const struct tree *t)
     str_add(&out, " for a procedure that is called once in each step and is further apart");
     return xstrdup(str_cstr(&out));
 }
+
+char *visits_unseen(const struct visits *v)
+{
+    char text[UNITS_TEXT];
+
+    if (v->apart.exact || !v->apart.in_a_loop)
+        return NULL;
+    units_format(text, v->apart.period_us / 1e6, DIM_SECONDS);
+    return xasprintf("it is called in a loop: visits with no sample between them, %s apart, count as one", text);
+}

@@ -81,4 +81,8 @@ char *visits_unmarked(const struct selection *s, const uint8_t *matching);
  * visit may be all of them one behind another, if it was called in a loop. The caller frees. */
 char *visits_doubt(const struct visits *v, const struct tree *t);
 
+/* Where they can, a sentence on those that no sample lies between: gaps that were seen say nothing of gaps that were
+ * not; NULL: there can be none. The caller frees. */
+char *visits_unseen(const struct visits *v);
+
 #endif

@@ -163,16 +163,6 @@ static struct hq_error *add_node(struct run *run, const struct trace *t, const s
     return NULL;
 }
 
-/* Gaps that were seen say nothing of those that were not. */
-static void note_unseen(struct run *run, const struct apart *a)
-{
-    char text[UNITS_TEXT];
-
-    units_format(text, a->period_us / 1e6, DIM_SECONDS);
-    if (!run->doubt && !a->exact && a->in_a_loop)
-        run_note(run, "it is called in a loop: visits with no sample between them, %s apart, are one row", text);
-}
-
 static void note_visits(struct run *run, const struct visits *visits, double median)
 {
     size_t n = visits->len, cut = count_cut(visits);
@@ -194,7 +184,6 @@ static void note_visits(struct run *run, const struct visits *visits, double med
             "%zu of %zu gaps between visits hold fewer than %d samples: what stands there as two visits may be one "
             "that a stray sample cuts, and short ones without a sample between them are one row",
             visits->apart.short_gaps, visits->apart.gaps, APART_GAP);
-    note_unseen(run, &visits->apart);
 }
 
 static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits,

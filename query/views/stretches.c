@@ -208,6 +208,10 @@ struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint
 
     if (unmarked)
         run_note(run, "%s", unmarked);
+    AUTO_FREE char *unseen = *doubt || !out->len ? NULL : visits_unseen(out);
+
+    if (unseen)
+        run_note(run, "%s", unseen);
     return NULL;
 }
 
