@@ -28,6 +28,8 @@ def answered(db, question, clauses=""):
     """A table under Answers has the rows and numbers of hq, behind the clauses for what is chosen."""
     shown = js("hqPage.data.answers[hqPage.state().answer].question")
     check(shown == question, f"the answer is to {question}: {shown}")
+    edge = js("[...document.querySelectorAll('.answers tbody th')].every((e) => getComputedStyle(e).backgroundImage.includes('1px'))")
+    check(edge, f"{shown}: an edge stands where the names cover numbers (collapsed borders draw no shadow of a cell)")
     rows = js("""[...document.querySelectorAll('.answers tbody tr')].map((r) => [r.querySelector('th bdi').textContent, [...r.querySelectorAll('[data-value]')].map((c) => c.dataset.value)])""")
     table, heads = json.loads(hq("--quiet", db, question + clauses + " as json")), js("[...document.querySelectorAll('.answers thead button')].map((e) => e.textContent.replace(/ [\u25b4\u25be]$/, ''))")
     kept = [i for i, c in enumerate(table["columns"]) if c["name"] in heads]
