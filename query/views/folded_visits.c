@@ -199,7 +199,7 @@ struct hq_error *folded_choose(struct folded *f)
     if (!err && doubt)
         err = place_error(view->cluster ? &view->cluster_place : &view->of->place, NULL,
                           view->cluster ? "its stretches cannot be folded: %s"
-                                        : "its visits cannot be folded: %s; or mark them in the program by "
+                                        : "its visits cannot be folded: %s; or mark them by --mark or "
                                           "hq_phase_begin (hq.h)",
                           doubt);
     f->metrics = stretches_metrics(f->run, &all, &f->metric_count);
