@@ -102,6 +102,11 @@ struct hq_error *file_dir_is_empty(const char *path, bool *empty);
 struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool *only);
 /* mkdir -p: no error if it is there already. */
 struct hq_error *file_make_dirs(const char *path);
+/* So many directories file_make_dirs would make. */
+size_t file_count_missing(const char *path);
+/* Takes back what file_make_dirs made: removes `path` and those above it, `count` in all, up to the first that is not
+ * empty. */
+void file_remove_empty(const char *path, size_t count);
 /* rm -rf: symbolic links are removed, not followed; no error if there is nothing. */
 struct hq_error *file_remove_tree(const char *path);
 

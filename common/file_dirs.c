@@ -91,6 +91,32 @@ struct hq_error *file_make_dirs(const char *path)
     return NULL;
 }
 
+size_t file_count_missing(const char *path)
+{
+    AUTO_FREE char *p = xstrdup(path);
+    size_t count = 0;
+
+    for (; !file_exists(p) && strcmp(p, ".") && strcmp(p, "/"); count++) {
+        char *above = file_dirname(p);
+
+        free(p);
+        p = above;
+    }
+    return count;
+}
+
+void file_remove_empty(const char *path, size_t count)
+{
+    AUTO_FREE char *p = xstrdup(path);
+
+    for (; count && (rmdir(p) == 0 || errno == ENOENT); count--) {
+        char *above = file_dirname(p);
+
+        free(p);
+        p = above;
+    }
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st;

@@ -267,8 +267,8 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
         return db_open(present, out);
     if (!files.len)
         return hq_error_new(HQ_DATA,
-                            "%s: there are no measurements in it; was the program a statically linked one, or did it "
-                            "end before the first sample?",
+                            "%s: there are no measurements in it; was the program a statically linked one, did it "
+                            "end before the first sample, or was the disk full?",
                             path);
     place = place_for(path);
     *out = options->force ? NULL : find_current(&files, present, place, &running);

@@ -221,6 +221,7 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
     if (!error)
         error = path ? record_perf_program(&perf, &place, path, command, &status, &told)
                      : record_perf_process(&perf, &place, &told);
+    place.begun = !error;
     int result = error ? command_fail("record", error) : HQ_OK;
 
     record_place_deinit(&place);
@@ -288,6 +289,7 @@ static int measure(const struct opt_args *args, char *const *command, const char
             fprintf(stderr, "hq: %s\n", str_cstr(&note));
         record_set_environment(&place, str_cstr(&events), args);
         error = record_run(path, command, NULL, &status, &pid);
+        place.begun = !error;
         if (error) {
             command_fail("record", error);
             result = 126;

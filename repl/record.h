@@ -69,7 +69,9 @@ struct record_place {
     char *database;     /* as the user named it */
     char *measurements; /* absolute */
     char *buffer;       /* absolute; where the data goes first, NULL: at once to its place */
-    char *buffer_above; /* absolute; the directory above it that was there before */
+    size_t buffer_made; /* so many directories above it are made for it */
+    size_t made;        /* so many of measurements and the directories above it were not there before */
+    bool begun;         /* the program has run: what is there stays */
     uint64_t launch;    /* the same in all processes of one launch */
     int rank;           /* -1: `hq record` was not started by a parallel launcher */
     int life;           /* descriptor of the lock that says that the recording is being made; -1 none */
@@ -80,7 +82,7 @@ struct record_place {
  * `force` only, and never (HQ_USAGE) while a process that writes to it runs on this host.
  */
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
-/* Removes an empty buffer, too. */
+/* Removes an empty buffer, too; and unless the program has begun, what record_place_open has made. */
 void record_place_deinit(struct record_place *place);
 
 /* ---- record_environment.c: what the program is told ---- */

@@ -11,23 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The innermost directory on the way to `directory` that is there already; absolute. */
-static char *find_existing(const char *directory)
-{
-    AUTO_FREE char *path = xstrdup(directory);
-
-    while (!file_exists(path) && strcmp(path, ".")) {
-        char *above = file_dirname(path);
-
-        free(path);
-        path = above;
-    }
-    return realpath(path, NULL);
-}
-
 struct hq_error *record_buffer_open(struct record_place *place, const char *directory)
 {
-    place->buffer_above = find_existing(directory);
+    place->buffer_made = file_count_missing(directory);
     /* Another rank that has ended may remove the directory between the two steps. */
     for (int i = 0; i < 10 && !place->buffer; i++) {
         AUTO_FREE char *pattern = file_join(directory, ELSEWHERE_DIRECTORY "XXXXXX");
@@ -38,8 +24,11 @@ struct hq_error *record_buffer_open(struct record_place *place, const char *dire
         else if (errno != ENOENT)
             break;
     }
-    if (!place->buffer)
-        return hq_error_errno(HQ_DATA, "--buffer %s", directory);
+    if (!place->buffer) {
+        struct hq_error *error = hq_error_errno(HQ_DATA, "--buffer %s", directory);
+        file_remove_empty(directory, place->buffer_made);
+        return error;
+    }
     return elsewhere_mark(place->measurements, place->buffer);
 }
 
@@ -70,19 +59,11 @@ struct hq_error *record_buffer_choose(struct record_place *place, struct str *no
 
 void record_buffer_remove(const struct record_place *place)
 {
-    AUTO_FREE char *path = place->buffer ? xstrdup(place->buffer) : NULL;
-    size_t kept = place->buffer_above ? strlen(place->buffer_above) : 0;
-
-    while (path && rmdir(path) == 0) {
-        char *above = file_dirname(path);
-
-        if (!strcmp(path, place->buffer))
-            elsewhere_unmark(place->measurements, path);
-        free(path);
-        path = above;
-        if (!kept || strlen(path) <= kept || strncmp(path, place->buffer_above, kept))
-            return;
-    }
+    if (!place->buffer || rmdir(place->buffer) != 0)
+        return;
+    elsewhere_unmark(place->measurements, place->buffer);
+    AUTO_FREE char *above = file_dirname(place->buffer);
+    file_remove_empty(above, place->buffer_made);
 }
 
 struct hq_error *record_buffer_collect(const struct record_place *place, unsigned *left)

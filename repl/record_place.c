@@ -4,10 +4,12 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/mem.h"
 #include "db/binaries.h"
 #include "db/elsewhere.h"
 #include "db/sources.h"
 #include "format/measurement.h"
+#include "format/patches.h"
 #include "format/stream.h"
 
 #include <dirent.h>
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -160,42 +163,95 @@ static struct hq_error *check_has_ended(const struct record_place *place)
     return elsewhere_check(place->measurements, place->database);
 }
 
-/* measurements/launch holds the identity, and is locked while somebody decides. */
+static struct hq_error *write_identity(const struct record_place *place, const char *identity, int fd)
+{
+    size_t length = strlen(identity);
+    ssize_t written = ftruncate(fd, 0) != 0 ? -1 : pwrite(fd, identity, length, 0);
+
+    if (written == (ssize_t)length)
+        return NULL;
+    if (written >= 0)
+        errno = ENOSPC;
+    return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
+}
+
+/* measurements/launch holds the identity, and is locked while somebody decides. A launch without files found no room
+ * for them, or has not come to one: it counts only where no lock tells whether it lives. */
 static struct hq_error *decide(const struct record_place *place, const char *identity, bool force, int fd)
 {
     char old[512] = "";
+    bool has_locks = flock(fd, LOCK_EX) == 0;
 
     if (pread(fd, old, sizeof old - 1, 0) < 0)
         return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
     if (!strcmp(old, identity))
         return NULL;
-    if ((old[0] || has_recording(place)) && !force)
+    if (((old[0] && !has_locks) || has_recording(place)) && !force)
         return refuse(place);
     HQ_TRY(check_has_ended(place));
     remove_recording(place);
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, identity, strlen(identity), 0) != (ssize_t)strlen(identity))
-        return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
-    return NULL;
+    return write_identity(place, identity, fd);
+}
+
+/* Another rank that could not go on may remove directory and file before this one has the lock. */
+static int open_launch(const struct record_place *place)
+{
+    AUTO_FREE char *path = file_join(place->measurements, "launch");
+    struct stat st;
+    int fd = -1;
+
+    for (int i = 0; i < 10; i++) {
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0 && errno == ENOENT) {
+            hq_error_free(file_make_dirs(place->measurements));
+            continue;
+        }
+        if (fd < 0 || (lock(fd, LOCK_EX) && fstat(fd, &st) == 0 && st.st_nlink > 0))
+            break;
+        int why = errno;
+        close(fd);
+        fd = -1;
+        errno = why;
+    }
+    return fd;
 }
 
 static struct hq_error *claim(struct record_place *place, const char *identity, bool force)
 {
-    char *path = file_join(place->measurements, "launch");
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    struct hq_error *error;
+    int fd = open_launch(place);
+    struct hq_error *error = fd < 0 ? hq_error_errno(HQ_DATA, "%s/launch", place->measurements)
+                                    : decide(place, identity, force, fd);
 
-    if (fd < 0 || !lock(fd, LOCK_EX))
-        error = hq_error_errno(HQ_DATA, "%s", path);
-    else
-        error = decide(place, identity, force, fd);
     if (!error)
         place->life = open_lock_of_life(place);
     if (!error && place->life >= 0)
         lock(place->life, LOCK_SH | LOCK_NB);
     if (fd >= 0)
         close(fd);
-    free(path);
     return error;
+}
+
+/* A command that cannot go on leaves nothing, unless there is a recording, or another rank makes one. */
+static void take_back(const struct record_place *place)
+{
+    static const char *const names[] = {HQP_NAME, "running", "launch"};
+    AUTO_FREE char *launch = file_join(place->measurements, "launch");
+
+    if (has_recording(place))
+        return;
+    int fd = open(launch, O_RDWR | O_CLOEXEC), life = place->life >= 0 ? dup(place->life) : open_lock_of_life(place);
+    bool alone = (fd < 0 || flock(fd, LOCK_EX) == 0) && (life < 0 || flock(life, LOCK_EX | LOCK_NB) == 0);
+
+    for (size_t i = 0; alone && !has_recording(place) && i < sizeof names / sizeof *names; i++) {
+        AUTO_FREE char *path = file_join(place->measurements, names[i]);
+        unlink(path);
+    }
+    if (alone)
+        file_remove_empty(place->measurements, place->made);
+    if (life >= 0)
+        close(life);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* A directory with other things in it is never taken for a database. */
@@ -219,27 +275,28 @@ static struct hq_error *check_is_database(const struct record_place *place)
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place)
 {
     AUTO_STR struct str identity = {0};
+    AUTO_FREE char *directory = file_join(database, HQM_DIRECTORY);
 
     *place = (struct record_place){.database = strdup(database), .life = -1};
     identify_launch(place, &identity);
     HQ_TRY(check_is_database(place));
-    char *directory = file_join(database, HQM_DIRECTORY);
+    place->made = file_count_missing(directory);
     struct hq_error *error = file_make_dirs(directory);
-    place->measurements = error ? NULL : realpath(directory, NULL);
-    free(directory);
-    if (error)
-        return error;
-    if (!place->measurements)
-        return hq_error_errno(HQ_DATA, "%s", database);
-    return claim(place, str_cstr(&identity), force);
+    if (!error && !(place->measurements = realpath(directory, NULL)))
+        error = hq_error_errno(HQ_DATA, "%s", database);
+    if (!error)
+        return claim(place, str_cstr(&identity), force);
+    file_remove_empty(directory, place->made);
+    return error;
 }
 
 void record_place_deinit(struct record_place *place)
 {
     record_buffer_remove(place);
+    if (place->measurements && !place->begun)
+        take_back(place);
     if (place->life >= 0)
         close(place->life);
-    free(place->buffer_above);
     free(place->database);
     free(place->measurements);
     free(place->buffer);

@@ -49,6 +49,24 @@ else
 fi
 (ulimit -f 0; "$HQ" record -o "$TMP/nothing" -- true 2>&1; echo "status $?") | cat >"$TMP/err"
 check "where no file may grow hq record ends with a sentence" [ "$(grep -c 'File too large\|status 3' "$TMP/err")" = 2 ]
+check "and leaves nothing" [ ! -e "$TMP/nothing" ]
+mkdir "$TMP/there"
+(ulimit -f 0; "$HQ" record -o "$TMP/there/new/deep.hq" -- true 2>/dev/null)
+check "nor the directories that it made on the way" [ -d "$TMP/there" -a ! -e "$TMP/there/new" ]
+printf '#!/missing\n' >"$TMP/bad"
+chmod 755 "$TMP/bad"
+"$HQ" record -o "$TMP/bad.hq" -- "$TMP/bad" 2>/dev/null
+check "a program that cannot be started leaves nothing" [ "$? $(ls -d "$TMP/bad.hq" 2>&1 >/dev/null | wc -l)" = "126 1" ]
+# Room for the name of the launch, and none for a file of measurements: it is no recording, but is one as long as it may become one.
+(ulimit -f 64; "$HQ" record -o "$TMP/small.hq" -- sh -c '"$0" record -o "$1" -- true 2>"$2"; exit 5' "$HQ" "$TMP/small.hq" "$TMP/inner" 2>"$TMP/err")
+check "no room for measurements: the program ends as it would" [ $? = 5 ]
+check "no room for measurements: another command waits for its end" grep -q 'still runs' "$TMP/inner"
+"$HQ" "$TMP/small.hq" "procedures" >"$TMP/err" 2>&1
+check "no room for measurements: asked, it says so" [ "$? $(grep -c 'no measurements in it.*disk full' "$TMP/err")" = "3 1" ]
+"$HQ" record -o "$TMP/small.hq" -- "$PROGRAMS/ends" return 2>"$TMP/err"
+check "no room for measurements: its place is free afterwards" [ $? = 7 ]
+"$HQ" record -o "$TMP/small.hq" -- "$PROGRAMS/ends" return 2>"$TMP/err"
+check "and taken when there is a recording" [ "$? $(grep -c 'holds a recording already' "$TMP/err")" = "2 1" ]
 record -e REALTIME@4000/s -- sh -c 'rm -rf "$1"; exec "$0" 0.3 2' "$PROGRAMS/paths" "$DB"
 check "a directory that vanishes: the program ends as it would" [ $status = 3 ]
 check "a directory that vanishes: the line at the end says so" grep -q 'was removed while the program ran' "$TMP/err"
