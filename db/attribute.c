@@ -344,6 +344,7 @@ static void deinit(struct attribution *a)
             structure_deinit(&a->modules[i].structure);
         known_deinit(&a->modules[i].known);
         vec_deinit(&a->modules[i].offsets);
+        vec_deinit(&a->modules[i].taken);
         free(a->modules[i].places);
         openmp_deinit(&a->modules[i]);
         callees_close(a->modules[i].callees);

@@ -46,6 +46,7 @@ static void collect_addresses(struct attribution *a)
         if (o->callee.module < t->modules.len)
             vec_push(&a->modules[o->callee.module].offsets, o->callee.offset);
     }
+    openers_find(a);
     for (size_t m = 0; m < t->modules.len; m++) {
         struct module_work *w = &a->modules[m];
 
@@ -145,6 +146,17 @@ const char *modules_callee(struct attribution *a, uint32_t module, uint64_t offs
     }
     w->callees_sought = true;
     return w->callees ? callee_before(w->callees, offset + 1) : NULL;
+}
+
+void modules_taken(struct module_work *w, const uint64_t *inside, size_t count)
+{
+    uint8_t build_id[32];
+    struct structure_options options = {.build_id = build_id};
+
+    if (w->flags & (TREE_GENERATED | HQM_MODULE_KERNEL | HQM_MODULE_VDSO))
+        return;
+    options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
+    taken_find(w->file ? w->file : w->path, &options, inside, count, &w->taken);
 }
 
 enum { NAMES_TOLD = 4 };

@@ -15,6 +15,7 @@
 #include "structure/known.h"
 #include "structure/callee.h"
 #include "structure/structure.h"
+#include "structure/taken.h"
 
 struct place {
     enum role role;
@@ -40,6 +41,7 @@ struct module_work {
     struct outlined *outlined;     /* [scope of the structure] openmp.c; NULL: no region has its body there */
     struct callees *callees;       /* what it calls of other modules, once that was asked for */
     bool callees_sought;
+    struct taken_list taken; /* where it takes the addresses of bodies of regions */
 };
 
 struct attribution {
@@ -72,6 +74,9 @@ struct hq_error *modules_recover(struct attribution *a);
  * the file is not here, or it is no call through the linkage table. */
 const char *modules_callee(struct attribution *a, uint32_t module, uint64_t offset);
 
+/* Looks for where a load module takes the addresses of procedures that hold those places (taken.h). */
+void modules_taken(struct module_work *w, const uint64_t *inside, size_t count);
+
 /* ---- attribute.c ---- */
 
 /* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
@@ -80,6 +85,25 @@ uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t sc
 size_t index_of(const struct module_work *w, uint64_t offset);
 /* The procedure that holds a scope, STRUCTURE_NONE if there is none. */
 uint32_t procedure_of(const struct structure *s, uint32_t scope);
+
+/* ---- openers.c ---- */
+
+/* Before structure is recovered: notes where load modules take the addresses of bodies of regions. */
+void openers_find(struct attribution *a);
+/* The procedure that opens a region with a body (a scope of a module's structure), by its name; NULL: not known. */
+const char *opener_name(struct attribution *a, uint32_t region, uint32_t module, uint32_t body);
+/* The procedure that left for the runtime by a jump, called where the region seems to be opened; STRUCTURE_NONE if the
+ * runtime itself is called there. */
+uint32_t opener_jumper(struct attribution *a, uint32_t region, struct module_work **w);
+/* Returns what the recording says of a region, NULL: nothing. */
+const struct tree_opening *opener_record(const struct attribution *a, uint32_t region);
+
+/* How much of a name is that of the procedure it was made of (0: not told); false: it is no name of a body. */
+bool opener_split_name(const char *name, size_t *base);
+/* The name of a scope of a structure. */
+const char *opener_scope_name(const struct module_work *w, uint32_t scope);
+/* The statement at an address, STRUCTURE_NONE if it is in no module, or the collector's own work. */
+uint32_t opener_statement(const struct attribution *a, uint32_t module, uint64_t offset);
 
 /* ---- openmp.c ---- */
 

@@ -25,28 +25,6 @@ struct outlined { /* of a procedure */
     const char *opener; /* the procedure that was seen to open it, NULL none */
 };
 
-/* How much of a name is that of the procedure it was made of (0: not told); false: it is not such a name. */
-static bool split_name(const char *name, size_t *base)
-{
-    static const char *const marks[] = {" [clone ._omp_fn.", "._omp_fn.", ".omp_outlined", ".omp_task_entry",
-                                        "..omp_par"};
-
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *at = strstr(name, marks[i]);
-
-        if (at) {
-            *base = (size_t)(at - name);
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *name_at(const struct module_work *w, uint32_t scope)
-{
-    return intern_str(&w->structure.strings, w->structure.scopes.data[scope].name);
-}
-
 static struct outlined *outlined_at(struct module_work *w, uint32_t procedure)
 {
     const struct structure_scope *x = &w->structure.scopes.data[procedure];
@@ -58,8 +36,9 @@ static struct outlined *outlined_at(struct module_work *w, uint32_t procedure)
     o = &w->outlined[procedure];
     if (o->kind == NOT_KNOWN)
         *o = (struct outlined){
-            .kind = x->kind == SCOPE_PROCEDURE && split_name(name_at(w, procedure), &base) ? BODY_OF_TASK
-                                                                                           : NOT_OUTLINED,
+            .kind = x->kind == SCOPE_PROCEDURE && opener_split_name(opener_scope_name(w, procedure), &base)
+                        ? BODY_OF_TASK
+                        : NOT_OUTLINED,
             .file = intern_str(&w->structure.strings, x->file),
             .line = x->line,
         };
@@ -73,74 +52,6 @@ void openmp_deinit(struct module_work *w)
 
 /* ---- which procedures are bodies of regions ---- */
 
-/* The statement at an address, STRUCTURE_NONE if it is in no module, or the collector's own work. */
-static uint32_t statement_at(const struct attribution *a, uint32_t module, uint64_t offset)
-{
-    const struct module_work *w;
-
-    if (module >= a->tree->modules.len || is_own_work(a, &(struct tree_frame){.module = module, .offset = offset}))
-        return STRUCTURE_NONE;
-    w = &a->modules[module];
-    return w->structure.places.data[index_of(w, offset)].normal;
-}
-
-static const struct tree_opening *opening_at(const struct attribution *a, uint32_t region)
-{
-    const struct tree_frame *f = calltree_frame(a->tree, region);
-
-    return f->offset ? keymap_key(&a->tree->openings, (uint32_t)(f->offset - 1)) : NULL;
-}
-
-/* The procedure that left for the runtime by a jump, called where the region seems to be opened; STRUCTURE_NONE if the
- * runtime itself is called there. */
-static uint32_t jumper(struct attribution *a, uint32_t region, struct module_work **w)
-{
-    const struct tree_opening *o = opening_at(a, region);
-    uint32_t statement = o ? statement_at(a, o->callee.module, o->callee.offset) : STRUCTURE_NONE, procedure;
-
-    if (statement == STRUCTURE_NONE || a->modules[o->callee.module].runtime)
-        return STRUCTURE_NONE;
-    *w = &a->modules[o->callee.module];
-    procedure = procedure_of(&(*w)->structure, statement);
-    return procedure == STRUCTURE_NONE || strstr(name_at(*w, procedure), "@plt") ? STRUCTURE_NONE : procedure;
-}
-
-/* The name of the innermost procedure around a scope, inlined or not, that is no body of a region; NULL: none. */
-static const char *host_name(const struct module_work *w, uint32_t scope)
-{
-    size_t base;
-
-    for (; scope != STRUCTURE_NONE; scope = w->structure.scopes.data[scope].parent) {
-        enum scope_kind kind = w->structure.scopes.data[scope].kind;
-
-        if ((kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE) && !split_name(name_at(w, scope), &base))
-            return name_at(w, scope);
-    }
-    return NULL;
-}
-
-/* The innermost procedure that opens a region, by its name; NULL if it has none. A region that is written in another
- * one is opened by that one's body, whose procedure is found at the call that opens the outer one. */
-static const char *opener_name(struct attribution *a, uint32_t region)
-{
-    struct module_work *w = NULL;
-    uint32_t scope = jumper(a, region, &w);
-    const char *name = scope == STRUCTURE_NONE ? NULL : host_name(w, scope);
-
-    for (uint32_t call = calltree_frame(a->tree, region)->parent; !name && call != TREE_NONE;) {
-        const struct tree_frame *f = calltree_frame(a->tree, call);
-
-        call = f->parent;
-        if (f->module == TREE_REGION)
-            continue;
-        scope = statement_at(a, f->module, f->offset);
-        if (scope == STRUCTURE_NONE)
-            return NULL;
-        name = host_name(&a->modules[f->module], scope);
-    }
-    return name;
-}
-
 /* Notes that a procedure is the body of a region. Several may open it: the first by name gives its name. */
 static void note_body(struct attribution *a, uint32_t region, uint32_t module, uint32_t statement, bool at_entry)
 {
@@ -148,10 +59,11 @@ static void note_body(struct attribution *a, uint32_t region, uint32_t module, u
     const struct structure_scope *x = &w->structure.scopes.data[statement];
     uint32_t procedure = procedure_of(&w->structure, statement);
     struct outlined *o = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
-    const char *opener = opener_name(a, region);
+    const char *opener;
 
-    if (!o || o->kind == NOT_OUTLINED || strstr(name_at(w, procedure), TASK_ENTRY))
+    if (!o || o->kind == NOT_OUTLINED || strstr(opener_scope_name(w, procedure), TASK_ENTRY))
         return;
+    opener = opener_name(a, region, module, procedure);
     o->kind = BODY_OF_REGION;
     if (at_entry && x->line) {
         o->file = intern_str(&w->structure.strings, x->file);
@@ -167,7 +79,7 @@ static void note_tasks(struct attribution *a)
 {
     for (uint32_t i = 0; i < a->tree->openings.len; i++) {
         const struct tree_opening *o = keymap_key(&a->tree->openings, i);
-        uint32_t statement = statement_at(a, o->body.module, o->body.offset), procedure;
+        uint32_t statement = opener_statement(a, o->body.module, o->body.offset), procedure;
         struct module_work *w;
 
         if (statement == STRUCTURE_NONE)
@@ -194,15 +106,15 @@ void openmp_find_bodies(struct attribution *a)
 
     for (uint32_t i = 0; i < t->frames.len; i++) {
         const struct tree_frame *f = calltree_frame(t, i);
-        const struct tree_opening *o = f->module == TREE_REGION ? opening_at(a, i) : NULL;
-        uint32_t statement = o ? statement_at(a, o->body.module, o->body.offset) : STRUCTURE_NONE;
+        const struct tree_opening *o = f->module == TREE_REGION ? opener_record(a, i) : NULL;
+        uint32_t statement = o ? opener_statement(a, o->body.module, o->body.offset) : STRUCTURE_NONE;
 
         if (statement != STRUCTURE_NONE)
             note_body(a, i, o->body.module, statement, true);
         if (f->parent == TREE_NONE || calltree_frame(t, f->parent)->module != TREE_REGION)
             continue;
-        o = opening_at(a, f->parent);
-        statement = statement_at(a, f->module, f->offset);
+        o = opener_record(a, f->parent);
+        statement = opener_statement(a, f->module, f->offset);
         if (statement != STRUCTURE_NONE && (!o || o->body.module == TREE_NONE))
             note_body(a, f->parent, f->module, statement, false);
     }
@@ -257,13 +169,13 @@ static uint32_t procedure_named(struct attribution *a, struct module_work *w, co
     for (uint32_t i = 0; i < s->scopes.len; i++) {
         const struct structure_scope *x = &s->scopes.data[i];
 
-        if (x->kind == SCOPE_PROCEDURE && fuse_same_name(name_at(w, i), name))
+        if (x->kind == SCOPE_PROCEDURE && fuse_same_name(opener_scope_name(w, i), name))
             return convert_scope(a, w, i);
-        if (x->kind == SCOPE_INLINE && fuse_same_name(name_at(w, i), name) && !copy)
+        if (x->kind == SCOPE_INLINE && fuse_same_name(opener_scope_name(w, i), name) && !copy)
             copy = x;
     }
     made.parent = convert_scope(a, w, file);
-    made.file = file == STRUCTURE_NONE ? "" : name_at(w, file);
+    made.file = file == STRUCTURE_NONE ? "" : opener_scope_name(w, file);
     if (copy) {
         made.name = intern_str(&s->strings, copy->name);
         made.file = intern_str(&s->strings, copy->file);
@@ -289,9 +201,9 @@ static uint32_t region_scope(struct attribution *a, const struct module_work *w,
 static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_t procedure, const struct outlined *o)
 {
     AUTO_FREE char *name = o->line ? xasprintf("task at %s:%u", *o->file ? file_basename(o->file) : "?", o->line)
-                                   : xasprintf("task %s", name_at(w, procedure));
+                                   : xasprintf("task %s", opener_scope_name(w, procedure));
 
-    const char *aliases[] = {name_at(w, procedure), NULL};
+    const char *aliases[] = {opener_scope_name(w, procedure), NULL};
 
     return model_scope(a->model, &(struct model_scope){
                                      .kind = SCOPE_PROCEDURE,
@@ -308,13 +220,13 @@ static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_
 static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uint32_t procedure)
 {
     const struct outlined *o = outlined_at(w, procedure);
-    const char *name = name_at(w, procedure);
+    const char *name = opener_scope_name(w, procedure);
     size_t base = 0;
     uint32_t host;
 
     if (o->kind == NOT_OUTLINED)
         return HQDB_NONE;
-    split_name(name, &base);
+    opener_split_name(name, &base);
     if (o->kind == BODY_OF_TASK && (!base || o->is_task))
         return task_scope(a, w, procedure, o);
     if (!base && !o->opener)
@@ -333,7 +245,7 @@ uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t sco
     if (x->kind == SCOPE_PROCEDURE)
         return outlined_scope(a, w, scope);
     /* clang puts what is written in the region into a procedure of its own, inlined into the one that is called. */
-    if (x->kind == SCOPE_INLINE && x->parent != STRUCTURE_NONE && split_name(name_at(w, scope), &base))
+    if (x->kind == SCOPE_INLINE && x->parent != STRUCTURE_NONE && opener_split_name(opener_scope_name(w, scope), &base))
         return convert_scope(a, w, x->parent);
     return HQDB_NONE;
 }
@@ -354,27 +266,28 @@ static uint32_t host_scope(struct attribution *a, struct module_work *w, uint32_
 
     while (scope != procedure && s->scopes.data[scope].kind != SCOPE_INLINE)
         scope = s->scopes.data[scope].parent;
-    if (scope == procedure || split_name(name_at(w, scope), &base))
+    if (scope == procedure || opener_split_name(opener_scope_name(w, scope), &base))
         return convert_scope(a, w, procedure);
-    return procedure_named(a, w, name_at(w, scope), procedure);
+    return procedure_named(a, w, opener_scope_name(w, scope), procedure);
 }
 
 /* The region that is opened at a call, if nothing is known of its body. */
 static uint32_t region_at_call(struct attribution *a, uint32_t region, const struct tree_frame *call)
 {
     struct module_work *w = &a->modules[call->module];
-    uint32_t statement = statement_at(a, call->module, call->offset), procedure = jumper(a, region, &w);
+    uint32_t statement = opener_statement(a, call->module, call->offset), procedure = opener_jumper(a, region, &w);
     const struct structure *s = &w->structure;
 
     if (procedure != STRUCTURE_NONE) /* the line of the call is not the region's */
         return region_scope(a, w, convert_scope(a, w, procedure),
-                            intern_str(&s->strings, s->scopes.data[procedure].file), 0, name_at(w, procedure));
+                            intern_str(&s->strings, s->scopes.data[procedure].file), 0,
+                            opener_scope_name(w, procedure));
     procedure = procedure_of(s, statement);
     if (procedure == STRUCTURE_NONE)
         return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, file_basename(w->path));
     return region_scope(a, w, host_scope(a, w, statement, procedure),
                         intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
-                        name_at(w, procedure));
+                        opener_scope_name(w, procedure));
 }
 
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame)

@@ -124,6 +124,54 @@ inlined() {
 }
 gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/inlined" "$TMP/inlined.c" && inlined "$TMP/inlined" libgomp
 
+# A region that is the last thing in its procedure is opened by a jump: called through a pointer, from another jump, or in the text of a region, it is none the
+# less one of the procedure that it is written in.
+cat >"$TMP/jumps.c" <<'C'
+#include "burn.h"
+/* A body of a region that itself ends with a jump would not be on the stack. */
+#define work() ({ burn(0.002); __asm__ volatile(""); })
+__attribute__((noinline)) void pointed(void)
+{
+#pragma omp parallel
+    work();
+}
+__attribute__((noinline)) void jumped(void)
+{
+#pragma omp parallel
+    work();
+}
+__attribute__((noinline)) void jumps(void) { jumped(); }
+__attribute__((noinline)) void outer(void)
+{
+#pragma omp parallel
+    {
+        work();
+#pragma omp parallel num_threads(1)
+        work();
+    }
+}
+static void (*volatile pointer)(void) = pointed;
+int main(void)
+{
+    for (int i = 0; i < 20; i++) {
+        pointer();
+        jumps();
+        outer();
+    }
+    return 0;
+}
+C
+# jumps PROGRAM RUNTIME
+jumps() {
+    OMP_NUM_THREADS=2 record -e CPUTIME@500/s -- "$1"
+    rows 'regions sort by line columns entries' | awk -F, '{ sub(/.*:/, "", $3); printf "%s %s;", $3, $NF }' >"$TMP/regions"
+    check "$2: regions behind jumps ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "6 20;11 20;17 20;20 40;" ]
+    for of in pointed:1 jumped:1 outer:2 main:0 jumps:0; do
+        check "$2: regions of ${of%:*}" [ "$(rows "regions of ${of%:*} columns entries" | grep -c region)" = "${of#*:}" ]
+    done
+    check "$2: nobody calls main again" [ "$(rows 'tree all' | awk -F, '$3 ~ /^main/' | wc -l)" = 1 ]
+}
+
 # Teams are as large as the runtime says, however few samples fell: of each region the program prints what it counts itself.
 cat >"$TMP/sizes.c" <<'C'
 #include <omp.h>
@@ -293,6 +341,8 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     looks libomp
     clang -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/within-libomp" "$TMP/within.c" && within "$TMP/within-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/inlined-libomp" "$TMP/inlined.c" && inlined "$TMP/inlined-libomp" libomp
+    clang -O2 -g -fopenmp -fPIE -pie -Itests/programs -o "$TMP/jumps-libomp" "$TMP/jumps.c" && jumps "$TMP/jumps-libomp" libomp
+    clang -O2 -g -fopenmp -fno-pie -no-pie -Itests/programs -o "$TMP/jumps-fixed" "$TMP/jumps.c" && jumps "$TMP/jumps-fixed" "libomp, fixed addresses"
     clang++ -O2 -g -fopenmp -Itests/programs -o "$TMP/places-libomp" tests/programs/places.cc
     places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
