@@ -151,7 +151,8 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
 /* Threads that lived one after the other. */
 struct seat {
     uint64_t end_us;
-    int64_t work;
+    int64_t work;     /* of all */
+    uint32_t largest; /* team that one of them opened */
 };
 struct seats {
     VEC(struct seat) data;
@@ -232,6 +233,28 @@ static void derive(double *values, const struct sums *s, double scale, struct te
     values[EFFICIENCY] = time_ns > 0 ? values[WORK] / (time_ns / 1e9) : NAN;
 }
 
+/* Counts the teams of a process: of threads that lived one after the other, and opened the region, the largest one. */
+static void seat_openers(struct team *team, struct teams *teams, const struct db *db)
+{
+    struct seats seats = {0};
+
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        const struct hqdb_profile *profile = &db->profiles[p];
+
+        if (!teams->opened[p] || team_of(teams, profile) != team)
+            continue;
+        struct seat *seat = seat_for(&seats, profile, 0, false);
+
+        seat->end_us = profile->end_us ? profile->end_us : UINT64_MAX;
+        seat->largest = teams->largest[p] > seat->largest ? teams->largest[p] : seat->largest;
+    }
+    team->openers = seats.data.len;
+    team->largest = 0;
+    vec_foreach(seat, &seats.data)
+        team->largest += seat->largest;
+    vec_deinit(&seats.data);
+}
+
 static double mean_team(const struct hqdb_region *r)
 {
     return r->entries ? (double)r->threads / (double)r->entries : 0;
@@ -260,12 +283,12 @@ static bool add_counts(const struct run *run, uint32_t scope, double *values, st
         teams->opened[r->profile] = 1;
         team->unknown |= !r->largest;
         team->time_ns += (double)r->elapsed_ns * mean_team(r);
-        if (r->largest > teams->largest[r->profile]) {
-            team->largest += r->largest - teams->largest[r->profile];
+        if (r->largest > teams->largest[r->profile])
             teams->largest[r->profile] = r->largest;
-        }
         any = true;
     }
+    vec_foreach(team, &teams->data)
+        seat_openers(team, teams, db);
     values[ELAPSED] = (double)elapsed_ns / 1e9;
     return any;
 }

@@ -71,6 +71,28 @@ rows 'regions sort by line columns team, work, imbalance' | awk -F, '{ print $(N
 check "shrinking teams: of four and of two threads: $(cut -d' ' -f1 "$TMP/shrinking" | tr '\n' ' ')" [ "$(cut -d' ' -f1 "$TMP/shrinking" | tr '\n' ' ')" = "4 2 " ]
 check "shrinking teams: nothing is lost to their busiest: $(tr '\n' ';' <"$TMP/shrinking")" [ "$(awk '$3 > 0.15 * $2' "$TMP/shrinking" | wc -l)" = 0 ]
 
+# Threads that open a region are made anew, too, where it lies in two others: of four at a time, with two threads each, all of whom work alike.
+cat >"$TMP/levels.c" <<'C'
+#include "burn.h"
+#include <omp.h>
+int main(void)
+{
+    omp_set_max_active_levels(3);
+    for (int i = 0; i < 5; i++) {
+#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(2)
+        burn(0.02);
+    }
+    return 0;
+}
+C
+gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/levels" "$TMP/levels.c"
+record -e CPUTIME@500/s -- "$TMP/levels"
+rows 'regions sort by line columns entries, team, work, imbalance' | awk -F, '{ print $(NF - 3), $(NF - 2), $(NF - 1), $NF }' | tail -1 >"$TMP/third"
+check "three levels: entries and team of the innermost ($(cat "$TMP/third"))" [ "$(cut -d' ' -f1,2 "$TMP/third")" = "20 8" ]
+check "three levels: nothing is lost to its busiest" [ "$(awk '$4 > 0.25 * $3' "$TMP/third" | wc -l)" = 0 ]
+
 # What threads of a region open in its text is a region of the same procedure, as often as each of them opens it.
 cat >"$TMP/within.c" <<'C'
 #include "burn.h"
