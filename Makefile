@@ -101,6 +101,11 @@ PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%) $(if $(HAVE_O
 # ---- Configuration: which libraries there are ---------------------------------------------------------------------
 # Not for the targets that must work before anything is installed; check and demo start a second make after deps.
 NO_CONFIG = help deps deps-% check demo bench fuzz soak clean uninstall dist deb rpm tarball check-in collector
+ifneq ($(filter-out help deps deps-% clean uninstall,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(wildcard $(BUILD)/config.mk)$(shell mkdir -p $(BUILD) 2>/dev/null; test -w $(BUILD) && echo may),)
+$(error hq is built in its source tree, and $(abspath $(BUILD)) cannot be written to: copy the tree and run make in the copy)
+endif
+endif
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif

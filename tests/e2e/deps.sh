@@ -73,6 +73,13 @@ check "which are named" [ "$(grep -c 'package libc6-dev;' "$TMP/err") $(wc -l <"
 CC=sparc-linux-gnu-gcc PATH="$TMP/bin:$PATH" common/configure.sh "$TMP/none" 1 collector >"$TMP/out" 2>"$TMP/err"
 check "a compiler that is not there" grep -q 'package gcc-sparc-linux-gnu;' "$TMP/err"
 
+# Where nothing can be written (nobody may in /proc), one sentence says so before anything is installed.
+for goal in all check demo collector dist; do
+    make --no-print-directory DEPS=no BUILD=/proc/hq $goal >"$TMP/out" 2>"$TMP/err"
+    check "no place to build, $goal: status 2" [ $? = 2 ]
+    check "no place to build, $goal: one sentence" [ "$(grep -c '/proc/hq cannot be written to: copy the tree' "$TMP/err") $(wc -l <"$TMP/err")" = "1 1" ]
+done
+
 # What the libraries were found to be holds until it is chosen otherwise.
 chosen() { make --no-print-directory BUILD="$TMP/build" "$TMP/build/config.h" "${@:2}" >"$TMP/out" 2>"$TMP/err" && grep -c HQ_HAVE_READLINE "$TMP/build/config.h" | grep -qx "$1"; }
 if echo 'int main(void) { return 0; }' | gcc -x c - -o "$TMP/probe" -lreadline 2>/dev/null; then
