@@ -18,6 +18,8 @@
 static const char *const clocks[] = {"auto", "perf", "timer", NULL}, *const ways[] = {"collector", "perf", NULL};
 
 enum { NOTHING_MEASURED = 125 }; /* the status of --require; as env and timeout have it for a failure of their own */
+#define NOT_RUN          "nothing is run, since --require asks for a measurement"
+#define RUN_ALL_THE_SAME "it is run all the same"
 
 static const struct opt options[] = {
     {.name = "event",
@@ -207,11 +209,13 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
     if (!error && path)
         record_find_obstacle(path, &obstacle, &kind);
     if (!error && kind == RECORD_PRIVILEGED) {
+        bool require = opt_flag(args, "require", false);
+
         fprintf(stderr,
-                "hq: %s: the kernel takes its clock away when it is executed; root may measure it once it runs: "
-                "hq record --by=perf -p PID\n",
-                path);
-        if (opt_flag(args, "require", false))
+                "hq: %s: the kernel takes its clock away when it is executed; %s\n"
+                "hq: once it runs, root may measure it: hq record --by=perf -p PID\n",
+                path, require ? NOT_RUN : RUN_ALL_THE_SAME);
+        if (require)
             return NOTHING_MEASURED;
     }
     if (!error)
@@ -241,9 +245,7 @@ static bool tell_obstacle(const struct opt_args *args, const char *path, const c
 
     if (!*obstacle)
         return true;
-    fprintf(stderr, "hq: %s\n", obstacle);
-    if (require)
-        fprintf(stderr, "hq: nothing is run, since --require asks for a measurement\n");
+    fprintf(stderr, "hq: %s; %s\n", obstacle, require ? NOT_RUN : RUN_ALL_THE_SAME);
     if (kind == RECORD_PRIVILEGED)
         fprintf(stderr, "hq: once it runs, root may measure it: hq record --by=perf -p PID\n");
     else if (record_perf_may())

@@ -87,7 +87,7 @@ static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, stru
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != MACHINE) {
         *kind = RECORD_OTHER_MACHINE;
         str_addf(obstacle,
-                 "%s is not a program for " MACHINE_NAME ", so it and what it starts are run without being measured",
+                 "%s is not a program for " MACHINE_NAME ", so the collector measures neither it nor what it starts",
                  path);
         return false;
     }
@@ -96,14 +96,13 @@ static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, stru
     if (loader == FOREIGN)
         str_addf(
             obstacle,
-            "%s is for another C library (its loader is %s), so it and what it starts are run without being measured",
+            "%s is for another C library (its loader is %s), so the collector measures neither it nor what it starts",
             path, name);
     if (loader == NONE)
-        str_addf(
-            obstacle,
-            "%s is statically linked, so the collector cannot be loaded into it and it is run without being measured; "
-            "programs that it starts are measured",
-            path);
+        str_addf(obstacle,
+                 "%s is statically linked, so the collector cannot be loaded into it and measures only programs that "
+                 "it starts",
+                 path);
     return loader != FOREIGN;
 }
 
@@ -118,9 +117,7 @@ static void examine_privileges(const char *path, const struct stat *st, struct s
     else if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
         why = "privileged by file capabilities";
     if (why)
-        str_addf(obstacle,
-                 "%s is %s, so the system does not load the collector into it and it is run without being measured",
-                 path, why);
+        str_addf(obstacle, "%s is %s, so the system does not load the collector into it", path, why);
 }
 
 /* A script is examined through its interpreter. */
@@ -166,10 +163,11 @@ bool record_find_obstacle(const char *path, struct str *obstacle, enum record_ob
     if (!is_audited())
         return examine(path, 0, obstacle, kind);
     *kind = RECORD_OTHER_LOADER;
-    str_addf(obstacle,
-             "LD_AUDIT leaves the collector no room for thread-local storage, so %s and what it starts are run without "
-             "being measured; GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 makes room",
-             path);
+    str_addf(
+        obstacle,
+        "LD_AUDIT leaves the collector no room for thread-local storage, so it measures neither %s nor what it starts "
+        "(GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 makes room)",
+        path);
     return false;
 }
 

@@ -22,7 +22,8 @@ $CC -static -O2 -g -o "$TMP/static" tests/programs/split.c || exit 1
 rm -rf "$TMP/none.hq"
 "$HQ" record --require -o "$TMP/none.hq" -- "$TMP/static" 0.1 >"$TMP/out" 2>"$TMP/err"
 check "--require: a status of its own" [ $? = 125 ]
-check "--require: one sentence says why" grep -q "static is statically linked" "$TMP/err"
+check "--require: one sentence says why" grep -q "static is statically linked.*; nothing is run, since --require" "$TMP/err"
+check "--require: nothing else is said to be run" [ "$(grep -c 'is run' "$TMP/err")" = 1 ]
 check "--require: the program is not run" [ ! -s "$TMP/out" ]
 check "--require: no recording is left" [ ! -e "$TMP/none.hq" ]
 record --require -- "$TMP/static" 0.1
@@ -33,6 +34,7 @@ record --require -e CPUTIME@1/s -- true
 check "--require: too short for a sample" [ $status = 125 ]
 record -- "$TMP/static" 0.1
 check "without it the program is run" [ $status = 0 ]
+check "without it one sentence says so" [ "$(grep -c 'statically linked.*; it is run all the same' "$TMP/err")/$(grep -c 'is run' "$TMP/err")" = 1/1 ]
 check "what measures it is told, or forbidden" [ "$(grep -c 'by=perf' "$TMP/err")" -le 1 ]
 record -- env "$TMP/static" 0.3
 check "started by another: it is named" grep -q 'not measured: .*static (statically linked)' "$TMP/err"
@@ -44,7 +46,7 @@ if chown nobody "$TMP/privileged" 2>/dev/null && chmod 4755 "$TMP/privileged" &&
     check "set-user-ID: the way out" grep -q "once it runs, root may measure it" "$TMP/err"
     timeout 60 "$HQ" record --by=perf --require -o "$TMP/none.hq" -- "$TMP/privileged" 0.1 >"$TMP/out" 2>"$TMP/err"
     check "set-user-ID by perf: refused with --require" [ $? = 125 ]
-    check "set-user-ID by perf: the kernel's reason" grep -q "takes its clock away" "$TMP/err"
+    check "set-user-ID by perf: the kernel's reason, and that nothing is run" grep -q "takes its clock away.*; nothing is run" "$TMP/err"
 fi
 for words in "-p 1 -- true" "--by=perf -e ALLOC -- true" "--by=perf --stack=12 -- true" "--by=perf -p 0" "--stack=fp -- true" \
     "--by=perf -p $$ -- true" "--by=perf --buffer /tmp -- true" "--by=perf"; do
