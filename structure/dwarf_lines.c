@@ -157,11 +157,14 @@ static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct 
     return cursor_ok(&p->c) && p->line_range && p->opcode_base;
 }
 
-static void number_files(struct dwarf *d, const char *here, const struct entries *directories,
+static void number_files(struct dwarf *d, const char *here, uint16_t version, const struct entries *directories,
                          const struct entries *files, struct dwarf_file_table *out)
 {
     out->ids = ARENA_ARRAY(&d->arena, files->len + 1, uint32_t);
     out->count = files->len;
+    /* libdwarf of 2020 does not read its form in the unit itself. */
+    if (!here && version == 5 && directories->len)
+        here = directories->data[0].name;
     for (size_t i = 0; i < files->len; i++) {
         const struct entry *f = &files->data[i];
         /* Directory 0 is the compilation directory, which version 5 repeats. */
@@ -179,7 +182,7 @@ void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct 
     struct program p;
 
     if (cu->has_lines && read_header(f->elf, cu->lines, &p, &directories, &files))
-        number_files(d, cu->comp_dir, &directories, &files, out);
+        number_files(d, cu->comp_dir, p.version, &directories, &files, out);
     vec_deinit(&directories);
     vec_deinit(&files);
 }

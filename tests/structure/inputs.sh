@@ -46,6 +46,10 @@ cp plain prog && dwz prog && expect "dwz" "${whole[@]}"
 cp plain prog && cp plain other && dwz -m common.dwz prog other && expect "dwz -m" "${whole[@]}"
 rm -f common.dwz && expect "dwz -m, common file lost" "common.dwz, which holds the debug information it shares, is missing"
 
+# The unit does not name its directory (0x1b; libdwarf of 2020 cannot read its form): the line table of version 5 does.
+mkdir sub && printf 'int main(void) { return 0; }\n' >sub/placed.c && gcc -gdwarf-5 -S -o placed.s sub/placed.c &&
+    sed -i 's/\.uleb128 0x1b$/.uleb128 0x2001/' placed.s && gcc -o prog placed.s && expect "directory of the line table alone" "$PWD/sub/placed.c"
+
 # The names of the bodies of parallel regions are symbols, also in debug information.
 printf 'static double s[99];\nvoid work(int n) {\n#pragma omp parallel for\nfor (int i = 0; i < 99; i++) s[i] += n;\n}\nint main() { work(3); }\n' >regions.cc
 g++ -O2 -g -fopenmp -o region regions.cc && "$HQ" structure region >out 2>&1
