@@ -256,16 +256,20 @@ static struct hq_error *wrong_head(const char *path, const char *line)
     return hq_error_new(HQ_USAGE, "%s is a baseline of a later version of hq: it begins with `%s`", path, line);
 }
 
-/* `text` is cut into lines. */
+/* `text` is cut into lines; a byte order mark and carriage returns, which editors and git add, are no part of them. */
 static struct hq_error *read_lines(struct line *l, char *text, bool forgiving, struct baseline *b)
 {
     char *next;
 
+    if (text && !strncmp(text, "\xef\xbb\xbf", 3))
+        text += 3;
     for (char *at = text; at && *at; at = next) {
         size_t n = strcspn(at, "\n");
 
         next = at + n + (at[n] == '\n');
         at[n] = '\0';
+        if (n && at[n - 1] == '\r')
+            at[n - 1] = '\0';
         l->at = at;
         l->number++;
         if (l->number == 1 && strcmp(at, head) && !forgiving)

@@ -239,6 +239,8 @@ static struct hq_error *take_options(struct runner *r)
 
     if (junit && markdown && !strcmp(junit, "-") && !strcmp(markdown, "-"))
         return hq_error_new(HQ_USAGE, "standard output takes one report: give --junit or --markdown a file");
+    if (junit && markdown && !strcmp(junit, markdown))
+        return hq_error_new(HQ_USAGE, "--junit and --markdown name one file, %s; give each its own", junit);
     r->history = opt_value(r->args, "history");
     if (opt_value(r->args, "commit") && !r->history)
         return hq_error_new(HQ_USAGE, "--commit names what --history DIR keeps; give that, too");

@@ -239,7 +239,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
         if (lines)
             vec_push(lines,
                      "of the new program next to nothing was measured, less than a hundredth of what the old one does: "
-                     "does it run at all?");
+                     "does it run at all, and with the environment that it is given (hq adds to LD_PRELOAD)?");
     }
     if (lines && all.len)
         gate_tell(all.data, all.len, missed, *wanted, outcome, v->shown, arena, lines);

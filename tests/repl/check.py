@@ -129,6 +129,13 @@ check("loop 1 of f\n" in text and "query: procedures compare" not in text and "q
 check("a.c" not in text and ":1" not in text, f"no lines in the baseline: {text}")
 out, err = hq("a.hq", "base.hq")
 check(out.count("\nok ") == 3 and "rose" not in out, f"the same database passes: {out}")
+with open(f"{TMP}/base.baseline", "wb") as f:
+    f.write(b"\xef\xbb\xbf" + text.replace("+-20% of 40000: procedure g", "+-33% of 40000: procedure g").replace("\n", "\r\n").encode())
+out, err = hq("a.hq", "base.hq")
+check(out.count("\nok ") == 3 and "gone" not in out, f"a baseline with a byte order mark and carriage returns passes: {out}")
+out, err = hq("a.hq", "base.hq", "--update")
+check(read("base.baseline") == text.replace("+-20% of 40000: procedure g", "+-33% of 40000: procedure g"), "an update keeps its tolerances, and leaves the marks out")
+write("base.baseline", text)
 hq("same.hq", "base.hq")
 out, err = hq("slow.hq", "base.hq", want=1)
 check("rose: cputime of procedure g: 30.0% -> 46.2%" in out and "fell: cputime.x of procedure f" in out, f"what rose and fell: {out}")
