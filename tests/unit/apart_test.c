@@ -42,7 +42,7 @@ TEST(first_argument_that_differs)
     SHOW(30,
          NAMES("void run<int, main::{lambda(int)#1}>(int, main::{lambda(int)#1})",
                "void run<int, main::{lambda(int)#2}>(int, main::{lambda(int)#2})", "main"),
-         "run {main...ambda#1}}", "run {main...ambda#2}}", "main");
+         "run {main::{lambda(int)#1}}", "run {main::{lambda(int)#2}}", "main");
     SHOW(40,
          NAMES("ns::Grid<double, 3>::smooth_the_residual(std::vector<double> const&)",
                "ns::Grid<float, 3>::smooth_the_residual(std::vector<double> const&)",
@@ -51,12 +51,12 @@ TEST(first_argument_that_differs)
          "ns::...::smooth_the_residual {double}");
 }
 
-TEST(types_are_cut_and_not_shortened)
+TEST(types_are_cut_at_words)
 {
     SHOW(40,
          NAMES("std::function<double (double)>::operator()(double) const",
                "std::function<float (float)>::operator()(float) const"),
-         "std::f...n::operator() {double (double)}", "std::fu...on::operator() {float (float)}");
+         "std::function::operator() {double (...)}", "std::function::operator() {float (...)}");
 }
 
 /* One argument does not tell three names apart: then it is all that differs. */
@@ -67,7 +67,78 @@ TEST(all_that_differs)
                "void apply_to_everything<ns::Matrix<double>, A, Y>(ns::Matrix<double> const&)",
                "void apply_to_everything<ns::Matrix<double>, B, X>(ns::Matrix<double> const&)"),
          "apply_to_everything<...>(...) {A, X}", "apply_to_everything<...>(...) {A, Y}",
-         "apply_to_everything<...>(...) {B, X}");
+         "apply_to_everything<...>(...) {B}");
+}
+
+/* Four names that differ in two places, a template argument and a parameter that only two have. */
+TEST(next_argument_for_those_still_alike)
+{
+    SHOW(12,
+         NAMES("void N::k<F<A> >(F<A>&, F<A>::E)", "void N::k<F<A> >(F<A>&, S, F<A>::E)",
+               "void N::k<F<B> >(F<B>&, F<B>::E)", "void N::k<F<B> >(F<B>&, S, F<B>::E)"),
+         "N::k {A, F::E}", "N::k {A, S}", "N::k {B, F::E}", "N::k {B, S}");
+    SHOW(18,
+         NAMES("void N::k<F<A> >(F<A>&, F<A>::E)", "void N::k<F<A> >(F<A>&, S, F<A>::E)",
+               "void N::k<F<B> >(F<B>&, F<B>::E)", "void N::k<F<B> >(F<B>&, S, F<B>::E)"),
+         "N::k {F<A>::E}", "N::k {S; A}", "N::k {F<B>::E}", "N::k {S; B}");
+    SHOW(
+        48,
+        NAMES("void Kripke::Kernel::kConst<Kripke::Field<double, Kripke::Moment, Kripke::Zone> >(Kripke::Field<double, "
+              "Kripke::Moment, Kripke::Zone>&, Kripke::Field<double, Kripke::Moment, Kripke::Zone>::ElementType)",
+              "void Kripke::Kernel::kConst<Kripke::Field<double, Kripke::Moment, Kripke::Zone> >(Kripke::Field<double, "
+              "Kripke::Moment, Kripke::Zone>&, Kripke::SdomId, Kripke::Field<double, Kripke::Moment, "
+              "Kripke::Zone>::ElementType)",
+              "void Kripke::Kernel::kConst<Kripke::Field<double, Kripke::Group> >(Kripke::Field<double, "
+              "Kripke::Group>&, Kripke::Field<double, Kripke::Group>::ElementType)",
+              "void Kripke::Kernel::kConst<Kripke::Field<double, Kripke::Group> >(Kripke::Field<double, "
+              "Kripke::Group>&, Kripke::SdomId, Kripke::Field<double, Kripke::Group>::ElementType)"),
+        "Kripke::...::kConst {Moment, ElementType}", "Kripke::...::kConst<...>(...) {Moment, SdomId}",
+        "Kripke::...::kConst {Group, ElementType}", "Kripke::Kernel::kConst<...>(...) {Group, SdomId}");
+}
+
+TEST(arguments_that_only_some_have)
+{
+    SHOW(24,
+         NAMES("void pack_it_all<int>(int)", "void pack_it_all<int, int>(int, int)",
+               "void pack_it_all<int, int, char>(int, int, char)"),
+         "pack_it_all<int>(...)", "pack_it_all {-}", "pack_it_all {char}");
+    SHOW(20,
+         NAMES("ns::Grid<double>::at(unsigned long, unsigned long)",
+               "ns::Grid<double>::at(unsigned long, unsigned long) const"),
+         "ns::...::at(...)", "ns::...::at");
+}
+
+/* Words of a hint are whole, and its brackets are those of the name. */
+TEST(hints_are_not_cut_in_words)
+{
+    SHOW(48,
+         NAMES("std::panic::catch_unwind::<&dyn core::ops::function::Fn<(), Output = i32> + core::marker::Sync + "
+               "core::panic::unwind_safe::RefUnwindSafe, i32>",
+               "std::panic::catch_unwind::<std::rt::lang_start_internal::{closure#0}, isize>"),
+         "std::panic::catch_unwind::<...> {&dyn...}", "catch_unwind {lang_start_internal::{closure#0}}");
+}
+
+/* Two groups that lose different scopes to their hints do not meet. */
+TEST(groups_stay_apart)
+{
+    static const char *const sets[][4] = {
+        {"void alphabetical::beta::smooth_it<Alpha>(Alpha)", "void alphabetical::beta::smooth_it<Gamma>(Gamma)",
+         "void alphabetical::zeta::smooth_it<Alpha>(Alpha)", "void alphabetical::zeta::smooth_it<Gamma>(Gamma)"},
+        {"void N::k<F<A> >(F<A>&, F<A>::E)", "void N::k<F<A> >(F<A>&, S, F<A>::E)", "void N::k<F<B> >(F<B>&, F<B>::E)",
+         "void N::k<F<B> >(F<B>&, S, F<B>::E)"}};
+
+    for (size_t room = 0; room < 120; room++) {
+        struct shown_name shown[4] = {0};
+
+        for (size_t i = 0; i < 4; i++)
+            shown[i] = (struct shown_name){.name = sets[room % 2][i], .room = room / 2};
+        names_show(shown, 4, "...");
+        for (size_t i = 0; i < 4; i++)
+            for (size_t k = 0; k < i; k++)
+                CHECK(strcmp(shown[i].shown, shown[k].shown));
+        for (size_t i = 0; i < 4; i++)
+            free(shown[i].shown);
+    }
 }
 
 TEST(scopes_and_ends)
