@@ -316,6 +316,40 @@ static bool teams_are_known(const struct teams *t)
     return t->data.len;
 }
 
+static bool in_region(const struct tree *t, uint32_t c)
+{
+    while (c != HQDB_NONE && tree_kind(t, c) != SCOPE_REGION)
+        c = tree_parent(t, c);
+    return c != HQDB_NONE;
+}
+
+/* Returns what the runtime takes beside the regions of these contexts, called from where they lie: threads are started
+ * before a region is there. Each parent is looked at once. */
+static int64_t time_beside(const struct run *run, struct db_list regions, uint32_t metric, uint8_t *looked)
+{
+    const struct tree *t = run->tree;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < regions.len; i++) {
+        uint32_t parent = tree_parent(t, regions.data[i]);
+
+        if (parent == HQDB_NONE || looked[parent] || in_region(t, parent))
+            continue;
+        looked[parent] = 1;
+        for (uint32_t c = parent + 1; c < tree_end(t, parent); c = tree_end(t, c)) {
+            if (tree_kind(t, c) != SCOPE_RUNTIME || tree_is_own_work(t, c))
+                continue;
+            struct db_values v = db_frame_values(t->db, tree_range(t, c), metric);
+            struct db_value x;
+
+            while (db_value_next(&v, &x))
+                if (x.profile < t->db->profile_count && is_selected(run, x.profile))
+                    sum_add(&sum, x.sum);
+        }
+    }
+    return sum;
+}
+
 /* True if its team may be larger than what was seen of it. */
 static bool measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots,
                            double *own)
@@ -367,7 +401,9 @@ static struct hq_error *regions_prepare(struct run *run)
     VEC(struct node) nodes = {0};
     bool any = false;
     size_t doubtful = 0, by_chance = 0;
-    double own = 0, overhead = 0;
+    double own = 0, overhead = 0, inside = 0;
+    int64_t beside = 0;
+    AUTO_FREE uint8_t *looked = xcalloc(t->context_count + 1, 1);
 
     for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
         struct db_list l = tree_instances(t, i);
@@ -382,6 +418,10 @@ static struct hq_error *regions_prepare(struct run *run)
         uint32_t host = tree_enclosing(t, i, SCOPE_PROCEDURE);
 
         doubtful += measure_region(run, i, l, clock, slots, &own);
+        if (clock != SIZE_MAX)
+            beside += time_beside(run, l, run->selection.measures.data[clock].metric, looked);
+        for (int k = WORK; k <= RUNTIME; k++)
+            inside += isnan(slots[2 * k]) ? 0 : slots[2 * k];
         by_chance += slots[2 * EFFICIENCY] > 1.005; /* NaN is not */
         overhead += isnan(slots[2 * RUNTIME]) ? 0 : slots[2 * RUNTIME];
         n.slots = slots;
@@ -396,6 +436,17 @@ static struct hq_error *regions_prepare(struct run *run)
 
         units_format(text, own, DIM_SECONDS);
         run_note(run, "%s of the overhead is what hq record itself did in the regions, " HQDB_OWN_WORK, text);
+    }
+    if (beside) {
+        double seconds = scaled_value(beside, run->selection.measures.data[clock].scale);
+        char text[UNITS_TEXT];
+
+        units_format(text, seconds, DIM_SECONDS);
+        if (seconds > 0.01 * (inside + seconds))
+            run_note(run,
+                     "%s of [fork, join, scheduling] stands beside these regions in the tree, for their threads are "
+                     "started before they begin: it is in `elapsed`, but in no region's work, waiting or overhead",
+                     text);
     }
     if (doubtful)
         run_note(run,
