@@ -80,7 +80,7 @@ def size(width, height):
 
 # What tests ask of a page, by its own parts.
 ASKED = """if (hqPage.app) window.hqPage = ((page) => ({ page,
-    csv: () => page.rows.table("csv"), query: () => page.app.query(), state: () => ({...page.app.state}), get data() { return page.app.data; },
+    csv: () => page.rows.table("csv"), query: () => page.app.query(), state: () => ({...Object.values(page.app).find((v) => v && v.pane && v.view)}), get data() { return page.app.data; },
     set: (change, replace) => page.app.set(change, replace), openAll: () => { const all = page.rows.openAll(); page.table.draw(); return all; },
     boxes: () => page.flame.boxes.map((b) => ({name: b.name, drawn: b.drawn, value: b.value, level: b.up ? -b.level : b.level})), pairs: () => page.messages.pairs(),
     colour: (scope) => page.app.palette.of(scope).rgb, doubts: () => page.rows.visible.map((e) => page.rows.columns.map((c) => page.rows.doubt(c, e))), perProfile: () => page.ranks.values(),
