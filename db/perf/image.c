@@ -238,18 +238,35 @@ static uint64_t section_bytes(struct elf *elf, const char *name)
     return elf_read_section(elf, name, &data, &size) ? size : 0;
 }
 
-static uint64_t find_main(struct elf *elf)
+/* Is it one of those by which Go leaves a goroutine's stack? They write no unwind information that says so. */
+static bool changes_stack(const char *name)
+{
+    static const char *const names[] = {"runtime.systemstack", "runtime.mcall", "runtime.morestack"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+
+        if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, ".abi0")))
+            return true;
+    }
+    return false;
+}
+
+/* Finds main, and the procedures that change stacks. */
+static void find_procedures(struct perf_image *image, struct elf *elf)
 {
     struct elf_symbols symbols = {0};
-    uint64_t found = 0;
 
     if (elf->entry)
         elf_read_symbols(elf, ".symtab", &symbols);
     vec_foreach(s, &symbols)
-        if (s->type == STT_FUNC && !strcmp(s->name, "main"))
-            found = s->value;
+        if (s->type != STT_FUNC)
+            continue;
+        else if (!strcmp(s->name, "main"))
+            image->main = s->value;
+        else if (changes_stack(s->name))
+            vec_push(&image->switches, (struct perf_text){s->value, s->value + s->size});
     vec_deinit(&symbols);
-    return found;
 }
 
 static bool lay_out(struct perf_image *image, struct elf *elf, int fd)
@@ -263,7 +280,7 @@ static bool lay_out(struct perf_image *image, struct elf *elf, int fd)
         return false;
     image->low = UINT64_MAX;
     image->entry = elf->entry;
-    image->main = find_main(elf);
+    find_procedures(image, elf);
     for (size_t i = 0; i < count; i++) {
         const Elf64_Phdr *p = &headers[i];
 
@@ -322,6 +339,7 @@ void perf_image_close(struct perf_image *image)
     if (image->code.start)
         munmap((void *)image->code.start, image->reserved);
     vec_deinit(&image->texts);
+    vec_deinit(&image->switches);
     vec_deinit(&image->loads);
     free(image);
 }

@@ -22,8 +22,9 @@ struct perf_load { /* where bytes of the file are: to find the distance between 
 struct perf_image {
     struct code code; /* start: what stands for `low` */
     struct index index;
-    uint64_t low, entry; /* link addresses: the lowest, page aligned; where the program begins */
-    uint64_t main;       /* of the procedure main, by its symbol; 0: not known */
+    uint64_t low, entry;            /* link addresses: the lowest, page aligned; where the program begins */
+    uint64_t main;                  /* of the procedure main, by its symbol; 0: not known */
+    VEC(struct perf_text) switches; /* link addresses of procedures that go on on another stack: Go's */
     VEC(struct perf_text) texts;
     VEC(struct perf_load) loads;
     uint64_t span, reserved; /* bytes of memory at code.start: of the segments, and all */

@@ -293,6 +293,17 @@ static enum step step_without_row(struct perf_walk *w, const struct perf_place *
     return step_by_frame_pointer(w);
 }
 
+/* The frame is the outermost of its stack, above which stands what that memory held before. */
+static bool has_changed_stack(const struct perf_walk *w, const struct perf_place *place)
+{
+    uint64_t address = w->reg[CFI_PC] - place->bias;
+
+    vec_foreach(s, &place->image->switches)
+        if (!w->exact && address > s->start && address <= s->end)
+            return true;
+    return false;
+}
+
 static enum step step(struct perf_walk *w)
 {
     uint64_t address = w->reg[CFI_PC] - !w->exact;
@@ -309,6 +320,8 @@ static enum step step(struct perf_walk *w)
     vec_push(&w->frames, (struct perf_frame){address - place.bias, place.module, address});
     if (!place.image)
         return step_by_frame_pointer(w);
+    if (has_changed_stack(w, &place))
+        return STEP_END;
     if (cfi_find(here(&place, address), &place.image->code, &w->cfi)) {
         /* Its unwind information leads on, to what that memory was used for before. */
         if (!w->exact && is_planted_at(&place, w->reg[CFI_PC]) && !is_return(w, w->reg[CFI_PC]))

@@ -120,6 +120,13 @@ check "a planted bottom: samples" holds "$(value samples) > 80"
 check "a planted bottom: it is the end" holds "$(value partial) <= 0.01 * $(value samples)"
 check "a planted bottom: below it" holds "$(share '(^|;)bottom;routine;burn') > 90"
 
+# Where Go changes stacks the path ends, whatever stands on the other one.
+by_perf -e CPUTIME@1000/s -- "$PROGRAMS/switched" 0.3
+check "a changed stack: samples" holds "$(value samples) > 80"
+check "a changed stack: it is the end" holds "$(value partial) <= 0.01 * $(value samples)"
+check "a changed stack: below it" holds "$(share '(^|;)runtime.systemstack;routine;burn') > 90"
+check "a changed stack: nobody has called that" holds "$(share '(^|;)nobody;') == 0"
+
 $CC -O0 -g -o "$TMP/framed" tests/programs/split.c || exit 1
 by_perf -e CPUTIME@1000/s --stack=fp -- "$TMP/framed" 0.7
 check "frame pointers: samples" holds "$(value samples) > 200"
