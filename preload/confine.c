@@ -7,6 +7,7 @@
 #include "preload/confine.h"
 
 #include "preload/blocked.h"
+#include "preload/direct.h"
 #include "preload/export.h"
 #include "preload/file.h"
 #include "preload/interruption.h"
@@ -195,6 +196,11 @@ static inline __attribute__((always_inline)) long next_syscall(long number, cons
                 : raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
+static long made_by_next(long number, const long a[6])
+{
+    return next_syscall(number, a);
+}
+
 /* libseccomp calls seccomp(2) through this, and some programs fork by it. */
 EXPORT long syscall(long number, ...)
 {
@@ -212,7 +218,9 @@ EXPORT long syscall(long number, ...)
     stacks_watch(number, a);
     reach_watch(number, a);
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
-    long result = number == SYS_futex ? WAITING(next_syscall(number, a)) : next_syscall(number, a);
+    long result;
+    if (!direct_wait(number, a, made_by_next, &result))
+        result = number == SYS_futex ? WAITING(next_syscall(number, a)) : next_syscall(number, a);
     if (execs)
         process_after_failed_exec();
     if (result == 0 && is_fork(number))

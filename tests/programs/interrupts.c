@@ -9,6 +9,8 @@
 #include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/futex.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
@@ -242,6 +244,25 @@ static int do_semtimedop(void)
     return semtimedop(semaphores, &b, 1, &wait_for);
 }
 
+static int do_futex_by_number(void)
+{
+    static int word;
+    return (int)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &wait_for, NULL, 0);
+}
+static int do_getevents_by_number(void)
+{
+    static aio_context_t events;
+    struct io_event event;
+    if (!events && syscall(SYS_io_setup, 1, &events))
+        abort();
+    return (int)syscall(SYS_io_getevents, events, 1, 1, &event, &wait_for);
+}
+static int do_epoll_by_number(void)
+{
+    struct epoll_event e;
+    return (int)syscall(SYS_epoll_pwait, epoll, &e, 1, ms, NULL, 8);
+}
+
 static int do_aio_suspend(void)
 {
     static char c;
@@ -307,6 +328,8 @@ static const struct { const char *name; int (*call)(void); int error; } calls[] 
     { "accept", do_accept, EAGAIN }, { "accept4", do_accept4, EAGAIN }, { "connect", do_connect, EAGAIN },
     { "write", do_write, EAGAIN }, { "writev", do_writev, EAGAIN }, { "send", do_send, EAGAIN },
     { "sendto", do_sendto, EAGAIN }, { "sendmsg", do_sendmsg, EAGAIN }, { "sendmmsg", do_sendmmsg, EAGAIN },
+    { "futex by number", do_futex_by_number, ETIMEDOUT }, { "io_getevents by number", do_getevents_by_number, 0 },
+    { "epoll_pwait by number", do_epoll_by_number, 0 },
 };
 /* clang-format on */
 
