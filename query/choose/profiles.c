@@ -37,7 +37,7 @@ static bool takes_part(const struct selection *s, uint32_t profile, enum which_p
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out)
 {
     const struct db *db = s->tree.db;
-    bool ranks = which != PROFILES_VALUED && which != PROFILES_ALL && any_rank(s);
+    bool ranks = which != PROFILES_VALUED && which != PROFILES_ALL && !s->all_count && any_rank(s);
     struct map groups = {0};
     uint32_t *next;
 

@@ -15,7 +15,8 @@ struct groups_of_profiles {
 };
 
 enum which_profiles {
-    PROFILES_COUNTED, /* that statistics are over: if any has a rank those with one, no launchers, no helpers */
+    PROFILES_COUNTED, /* that statistics are over: if any has a rank those with one, no launchers, no helpers; all with
+                         `set helpers on` */
     PROFILES_VALUED,  /* whose values are in the totals: no launchers and helpers where there is elapsed time */
     PROFILES_ALL,
     PROFILES_QUEUES, /* as COUNTED, but queues of devices: what their metrics have statistics over */

@@ -315,7 +315,18 @@ static void note_groups(struct run *run, enum per per, const struct groups_of_pr
     if (run->statistics_told)
         return;
     run->statistics_told = true;
-    if (per == PER_RANK && g->start[g->count] > g->count)
+
+    const struct hqdb_profile *profiles = run->selection.tree.db->profiles;
+    uint32_t others = 0;
+
+    for (uint32_t i = 0; i < g->start[g->count]; i++)
+        others += profiles[g->profiles[i]].rank < 0;
+    uint32_t ranks = g->count - others;
+
+    if (per == PER_RANK && ranks && others)
+        run_note(run, "statistics are over %u rank%s, each the sum of its threads, and %u thread%s of no rank", ranks,
+                 ranks == 1 ? "" : "s", others, others == 1 ? "" : "s");
+    else if (per == PER_RANK && g->start[g->count] > g->count)
         run_note(run, "statistics are over %u rank%s, each the sum of its threads", g->count, g->count == 1 ? "" : "s");
     helpers_note(run, "statistics", HQDB_NONE);
 }
