@@ -149,8 +149,9 @@ enum {
     IN_FRONT = 1 << LOOP_FRONT | 1 << LOOP_GUARD,
     BEHIND = 1 << LOOP_BEHIND | 1 << LOOP_REST,
     AROUND = IN_FRONT | BEHIND,
-    ABOVE = 10, /* lines: what stands further above the first statement of a loop is hardly its pragma */
-    CLOSE = 3,  /* and this close is what is no pragma of it */
+    ABOVE = 10,     /* lines: what stands further above the first statement of a loop is hardly its pragma */
+    CONTINUED = 40, /* lines of one statement of Fortran, whose last one all of its code has */
+    CLOSE = 3,      /* and this close is what is no pragma of it */
 };
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -158,15 +159,20 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Lines of a loop's control statement are above this one. */
-static uint32_t lower_bound(const struct maker *m, uint32_t loop)
+/* Lines of a loop's control statement are above this one, which is at most so many lines above the loop. */
+static uint32_t bound_within(const struct maker *m, uint32_t loop, uint32_t most)
 {
     uint32_t parent = m->loops->list[loop].parent;
     const struct loop_place *place = &m->places[loop], *outer = parent == LOOP_NONE ? NULL : &m->places[parent];
-    uint32_t far = place->least > ABOVE ? place->least - ABOVE : 0;
+    uint32_t far = place->least > most ? place->least - most : 0;
 
     far = larger(far, tree_declared(m, place->context, place->file));
     return larger(outer && outer->file == place->file && outer->line < place->least ? outer->line : m->origin, far);
+}
+
+static uint32_t lower_bound(const struct maker *m, uint32_t loop)
+{
+    return bound_within(m, loop, ABOVE);
 }
 
 /* Whether other loops stand beside an outermost one: copies of it end in the same line, and what has the line of the
@@ -338,19 +344,38 @@ static bool is_of_array(const struct maker *m, uint32_t loop)
            outer->most == place->most;
 }
 
+/* Whether code of the procedure has a line between these. */
+static bool has_code_between(const struct maker *m, const struct loop_place *place, uint32_t low, uint32_t high)
+{
+    uint32_t file, line;
+
+    vec_foreach(p, &m->pieces) {
+        tree_projected(m, p, place->context, &file, &line);
+        if (file == place->file && line > low && line < high)
+            return true;
+    }
+    return false;
+}
+
 /* Returns the line of a loop that consists of one statement, where what was in it has been unrolled: that of the code
  * behind it, which works off what it leaves over, if that is above the statement. Behind a loop that lies in no other
- * one anything may follow: there it is the line directly above. 0: none. Branches in front do not tell it: those of IF
- * and of array statements are there, too. */
+ * one anything may follow: there it is the line directly above. A statement of many lines has the last one of them. 0:
+ * none. Branches in front do not tell it: those of IF and of array statements are there, too. */
 static uint32_t statement_line(const struct maker *m, uint32_t loop, uint32_t low)
 {
     const struct loop_place *place = &m->places[loop];
+    uint32_t line;
 
     if (place->least != place->most)
         return 0;
     if (m->loops->list[loop].parent == LOOP_NONE)
         low = larger(low, place->least - 2);
-    return near_line(m, loop, loop, (struct wanted){BEHIND, true, low, place->least});
+    line = near_line(m, loop, loop, (struct wanted){BEHIND, true, low, place->least});
+    if (line || m->loops->list[loop].parent == LOOP_NONE)
+        return line;
+    low = bound_within(m, loop, CONTINUED);
+    line = near_line(m, loop, loop, (struct wanted){BEHIND, true, low, place->least});
+    return line && !has_code_between(m, place, line, place->least) ? line : 0;
 }
 
 /* From the inside out: an outer loop may have the line of one in it, which is looked at first. */

@@ -21,6 +21,31 @@ contains
     src(:, 1) = phi * 2   ! @whole
   end subroutine
 
+  ! All code of a statement over many lines has its last line; what the vectorised loop leaves over has that of DO.
+  !! kernels::products: loops m m/r   when -O3$
+  subroutine products(a, n1, b, c, n3)
+    integer, intent(in) :: n1, n3
+    real(8), intent(in) :: a(n1, 11), b(11, n3)
+    real(8), intent(out) :: c(n1, n3)
+    integer :: i, j
+
+    do j = 1, n3          ! @m
+      do i = 1, n1        ! @r
+        c(i, j) = a(i, 1) * b(1, j) &
+                  + a(i, 2) * b(2, j) &
+                  + a(i, 3) * b(3, j) &
+                  + a(i, 4) * b(4, j) &
+                  + a(i, 5) * b(5, j) &
+                  + a(i, 6) * b(6, j) &
+                  + a(i, 7) * b(7, j) &
+                  + a(i, 8) * b(8, j) &
+                  + a(i, 9) * b(9, j) &
+                  + a(i, 10) * b(10, j) &
+                  + a(i, 11) * b(11, j)
+      end do
+    end do
+  end subroutine
+
   ! Nothing has the line of DO, but the directive above it; of gfortran 14 not even that.
   !! kernels::spread_out._omp_fn.0: only share share/simd share/flux   when -fopenmp
   subroutine spread_out(a, b, nx, ny)
@@ -62,6 +87,7 @@ program main
   call random_number(a)
   src = 0
   flux = 0
+  call products(a, 64, a, b, 5)
   b = 0
   n = 0
   call moments(phi, src, pn, flux, 100, 4)
