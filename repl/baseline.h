@@ -34,7 +34,8 @@
  * The judgement is that of repl/gate/judge.h: a rise fails if it exceeds half the tolerance, and what chance explains,
  * at one unchanged run in a hundred for all values of the file together; it passes if a rise as large as the tolerance
  * is ruled out, wrongly in one case of twenty; everything else is inconclusive. What chance explains: of several runs
- * how far they differ (Welch's t), and never less than sampling makes them differ. Of one run on either side that is
+ * how far they differ (Welch's t) and how far hours may (baseline_scatter), and never less than sampling makes them
+ * differ. Of one run on either side that is
  * not known. Then shares are taken to differ by eight hundredths of the root of p(1-p) between two runs (four points
  * for a half) besides sampling: more than benchmarks were found to do, less than programs that wait for disks may; the
  * verdict says so. Values without sampling error are compared as they are.
@@ -49,6 +50,7 @@
 #include "query/output.h"
 #include "query/query.h"
 #include "query/table.h"
+#include "repl/gate/judge.h"
 #include "repl/check.h"
 #include "repl/gate/row_names.h"
 
@@ -174,6 +176,23 @@ void baseline_fold(struct baseline *b);
  */
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
                     double least); /* baseline_judge.c */
+
+/* ---- chance (baseline_chance.c) ---- */
+
+/*
+ * The runs of either side were made one after the other, in an hour of their own, and do not tell how far hours differ.
+ * Where they differ by no more than sampling explains, hours hardly do; where they do by more, as system calls beside
+ * other programs, hours do too. How much more is the ratio of the variances over all rows together (overdispersion),
+ * since that of one row over five runs is known to a factor of two; at least 1.
+ */
+double baseline_scatter(const struct baseline_query *old, const struct baseline_query *now);
+/* The difference of two values with its standard errors. */
+struct gate_difference baseline_difference(const struct baseline_value *old, const struct baseline_value *now,
+                                           double scatter);
+/* The standard error that sampling alone gives to the difference of shares a and b, of n and m samples. */
+double baseline_sampling(double a, double n, double b, double m);
+
+/* ---- the verdict (baseline_judge.c) ---- */
 
 /*
  * How likely chance may call one value a rise, so that of all in the file together it does in one unchanged run of a

@@ -6,9 +6,6 @@
 #include "repl/row_paths.h"
 #include <math.h>
 
-/* How far the share of a half differs between two runs if nothing is known of that. */
-static const double unknown_spread = 0.04;
-
 /* A value of the baseline that the run has not; one that is new may be it. */
 struct gone {
     const struct baseline_value *value;
@@ -26,6 +23,7 @@ struct judge {
     struct arena *arena;
     struct check_lines *lines;
     double level;                        /* of one value */
+    double scatter;                      /* of runs: baseline_scatter */
     enum check_outcome outcome;          /* the gravest */
     double least_sure;                   /* of the shares that passed: the rise from which on all are ruled out */
     double exact;                        /* the same of exact values, as a part of them */
@@ -70,52 +68,6 @@ static const char *times(struct judge *j, const struct baseline_value *old, cons
     return arena_printf(j->arena, " (%s -> %s)", from, to);
 }
 
-/* ---- the difference and its standard error ---- */
-
-static double sampling_error(double a, double n, double b, double m)
-{
-    if (isinf(n) && isinf(m))
-        return 0;
-    n = isinf(n) ? 1e18 : fmax(n, 1);
-    m = isinf(m) ? 1e18 : fmax(m, 1);
-    /* One success and one failure are added, so that 0 of few is not certainty. Nor is two of fifteen against hardly
-     * any of many, which pooled would be beyond chance. */
-    double pooled = (a * n + b * m + 1) / (n + m + 2), p = (a * n + 1) / (n + 2), q = (b * m + 1) / (m + 2);
-
-    return sqrt(fmax(pooled * (1 - pooled) * (1 / n + 1 / m), p * (1 - p) / n + q * (1 - q) / m));
-}
-
-static double spread_of_shares(double a, double b)
-{
-    double p = fmin(1, fmax(0, (a + b) / 2));
-
-    return unknown_spread * 2 * sqrt(p * (1 - p));
-}
-
-static struct gate_difference difference(const struct baseline_value *old, const struct baseline_value *now)
-{
-    bool several = old->runs > 1 || now->runs > 1, known = !isnan(old->samples) && !isnan(now->samples);
-    struct gate_difference d;
-
-    if (old->absolute && now->absolute) {
-        d = gate_exact(old->value, now->value);
-        d.allowed = old->tolerance * old->value;
-        return d;
-    }
-    double sampling = known ? sampling_error(old->share, old->samples, now->share, now->samples) : 0;
-
-    d = gate_apart(old->share, old->share_sd, old->runs > 1 ? old->runs : 1, now->share, now->share_sd,
-                   now->runs > 1 ? now->runs : 1);
-    d.allowed = old->tolerance;
-    if (several) {
-        d.sampling = sampling;
-    } else if (known) {
-        d.error = hypot(sampling, spread_of_shares(old->share, now->share));
-        d.df = INFINITY;
-    }
-    return d;
-}
-
 static unsigned runs_of(const struct baseline_value *v)
 {
     return v->runs > 1 ? v->runs : 1;
@@ -148,7 +100,7 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
                                     amount(j, now), times(j, old, now));
 
     comes_to(j, CHECK_INCONCLUSIVE);
-    j->sampling |= sampling_error(old->share, old->samples, now->share, now->samples) > d->error;
+    j->sampling |= baseline_sampling(old->share, old->samples, now->share, now->samples) > d->error;
     j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
     if (n > 1 && isfinite(bound))
         j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
@@ -162,7 +114,7 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
 static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const char *kind)
 {
-    struct gate_difference d = difference(old, now);
+    struct gate_difference d = baseline_difference(old, now, j->scatter);
     enum gate_verdict verdict = gate_judge(&d, j->level, GATE_MISSED);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
                                     row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
@@ -249,7 +201,7 @@ static struct gone *former_name(struct judge *j, const struct baseline_value *no
 
         if (g->taken || !g->whole || strcmp(old->metric, now->metric) || old->absolute != now->absolute)
             continue;
-        struct gate_difference d = difference(old, now);
+        struct gate_difference d = baseline_difference(old, now, j->scatter);
 
         if (gate_judge(&d, j->level, GATE_MISSED) != GATE_FAIL && fabs(d.rise) < least) {
             least = fabs(d.rise);
@@ -267,7 +219,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
 
     if (!least_of(before, now, &least) || (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
-    struct gate_difference d = difference(&least, now);
+    struct gate_difference d = baseline_difference(&least, now, j->scatter);
     bool is_new = !has_row(&j->old_rows, now->path);
     struct gone *former = is_new && gate_judge(&d, j->level, GATE_MISSED) == GATE_FAIL ? former_name(j, now) : NULL;
 
@@ -296,7 +248,9 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
     vec_foreach(v, &now->values)
         if (!v->absolute)
             some = v;
-    vec_foreach(q, &before->queries)
+    vec_foreach(q, &before->queries) {
+        double scatter = baseline_scatter(q, q);
+
         vec_foreach(v, &q->values) {
             struct baseline_value same = *v;
             bool known = false;
@@ -304,7 +258,7 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
             /* As large as it was, as well known as this run tells: the chance before the values are looked at. */
             same.samples = some ? some->samples : v->samples;
             same.runs = some ? some->runs : 1;
-            struct gate_difference d = difference(v, &same);
+            struct gate_difference d = baseline_difference(v, &same, scatter);
 
             vec_foreach(other, &all)
                 known |= other->old == d.old && other->error == d.error && other->sampling == d.sampling &&
@@ -312,6 +266,7 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
             if (!known && !v->absolute)
                 vec_push(&all, d);
         }
+    }
     double level = gate_level(all.data, all.len, GATE_FAMILY);
 
     vec_deinit(&all);
@@ -398,8 +353,12 @@ static void tell_power(struct judge *j)
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
-    struct judge j = {
-        .arena = arena, .lines = lines, .level = alpha, .elsewhere = now->elsewhere, .paths.setting = now->names};
+    struct judge j = {.arena = arena,
+                      .lines = lines,
+                      .level = alpha,
+                      .scatter = baseline_scatter(before, now),
+                      .elsewhere = now->elsewhere,
+                      .paths.setting = now->names};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
 
     add_rows(before, &j.old_rows);
@@ -455,7 +414,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
 /* Far from what a check calls a rise, so that what it called one is written anew. */
 static bool is_as_before(const struct baseline_value *old, const struct baseline_value *now)
 {
-    struct gate_difference d = difference(old, now);
+    struct gate_difference d = baseline_difference(old, now, 1);
 
     double error = fmax(d.error, d.sampling);
 

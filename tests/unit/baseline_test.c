@@ -158,11 +158,24 @@ TEST(what_is_new_is_judged_however_large_the_others_are)
 
 TEST(shares_over_runs)
 {
-    check_judgement(runs("procedure f", 0.3, 0.01, 5), runs("procedure f", 0.3, 0.01, 5), CHECK_PASS,
-                    "ruled out in 19 of 20 cases: a rise of 1.2 points");
-    check_judgement(runs("procedure f", 0.3, 0.01, 5), runs("procedure f", 0.4, 0.01, 5), CHECK_FAIL,
+    struct baseline_value few = runs("procedure f", 0.4, 0.01, 5);
+
+    /* As far apart as 2,000 samples of a run make them: hours are taken to be alike. */
+    few.samples = 10000;
+    struct baseline_value before = few;
+    before.share = 0.3;
+    before.value = 1.2;
+    check_judgement(before, before, CHECK_PASS, "ruled out in 19 of 20 cases: a rise of 1.2 points");
+    check_judgement(before, few, CHECK_FAIL,
                     "rose: cputime of procedure f: 30.0% -> 40.0% (1.2 s -> 1.6 s), +10.0 points [+8.5, +11.5]");
     check_judgement(runs("procedure f", 0.3, 0.1, 3), runs("procedure f", 0.4, 0, 1), CHECK_INCONCLUSIVE, NULL);
+}
+
+/* Of a program whose runs differ by much more than sampling explains another hour may differ by more than its runs. */
+TEST(hours_differ_as_runs_do)
+{
+    check_judgement(runs("procedure f", 0.3, 0.003, 5), runs("procedure f", 0.36, 0.003, 5), CHECK_FAIL, NULL);
+    check_judgement(runs("procedure f", 0.3, 0.016, 5), runs("procedure f", 0.38, 0.016, 5), CHECK_INCONCLUSIVE, NULL);
 }
 
 /* ---- over many runs ---- */

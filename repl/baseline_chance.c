@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How far a value is from its baseline, and what chance explains of that: sampling, runs, and hours (baseline.h). */
+#include "repl/baseline.h"
+#include "repl/gate/judge.h"
+#include <math.h>
+
+/*
+ * Hours differ twice as much as runs of one hour, sampling aside: with that, of the unchanged programs of the pool of
+ * doc/checks.md one baseline in a hundred fails. In its worst, a shell pipeline that lives in system calls, it was one
+ * and a half times as much.
+ */
+static const double between_hours = 2.0;
+
+/* How far the share of a half differs between two runs if nothing is known of that. */
+static const double unknown_spread = 0.04;
+
+/* The variance that sampling alone gives to the share of one run; 0: there is none, or it is not known. */
+static double sampling_of_run(const struct baseline_value *v)
+{
+    double share = fmin(1, fmax(0, v->share));
+
+    return isfinite(v->samples) && v->samples > 0 ? share * (1 - share) * fmax(1, v->runs) / v->samples : 0;
+}
+
+static void add(const struct baseline_query *q, double *seen, double *sampling)
+{
+    vec_foreach(v, &q->values)
+        if (!v->absolute && v->runs > 1 && !v->outside) {
+            *seen += (v->runs - 1) * v->share_sd * v->share_sd;
+            *sampling += (v->runs - 1) * sampling_of_run(v);
+        }
+}
+
+double baseline_scatter(const struct baseline_query *old, const struct baseline_query *now)
+{
+    double seen = 0, sampling = 0;
+
+    add(old, &seen, &sampling);
+    add(now, &seen, &sampling);
+    return sampling > 0 ? fmax(1, seen / sampling) : 1;
+}
+
+static void add_hours(struct gate_difference *d, const struct baseline_value *old, const struct baseline_value *now,
+                      double scatter)
+{
+    double runs = d->error * d->error,
+           hours = between_hours * between_hours * (scatter - 1) * (sampling_of_run(old) + sampling_of_run(now)),
+           both = runs + hours;
+
+    /* Welch's degrees of freedom: what all rows tell together is known as well as many runs tell it. */
+    if (runs > 0 && hours > 0)
+        d->df *= both * both / (runs * runs);
+    d->error = sqrt(both);
+}
+
+double baseline_sampling(double a, double n, double b, double m)
+{
+    if (isinf(n) && isinf(m))
+        return 0;
+    n = isinf(n) ? 1e18 : fmax(n, 1);
+    m = isinf(m) ? 1e18 : fmax(m, 1);
+    /* One success and one failure are added, so that 0 of few is not certainty. Nor is two of fifteen against hardly
+     * any of many, which pooled would be beyond chance. */
+    double pooled = (a * n + b * m + 1) / (n + m + 2), p = (a * n + 1) / (n + 2), q = (b * m + 1) / (m + 2);
+
+    return sqrt(fmax(pooled * (1 - pooled) * (1 / n + 1 / m), p * (1 - p) / n + q * (1 - q) / m));
+}
+
+static double spread_of_shares(double a, double b)
+{
+    double p = fmin(1, fmax(0, (a + b) / 2));
+
+    return unknown_spread * 2 * sqrt(p * (1 - p));
+}
+
+struct gate_difference baseline_difference(const struct baseline_value *old, const struct baseline_value *now,
+                                           double scatter)
+{
+    bool several = old->runs > 1 || now->runs > 1, known = !isnan(old->samples) && !isnan(now->samples);
+    struct gate_difference d;
+
+    if (old->absolute && now->absolute) {
+        d = gate_exact(old->value, now->value);
+        d.allowed = old->tolerance * old->value;
+        return d;
+    }
+    double sampling = known ? baseline_sampling(old->share, old->samples, now->share, now->samples) : 0;
+
+    d = gate_apart(old->share, old->share_sd, old->runs > 1 ? old->runs : 1, now->share, now->share_sd,
+                   now->runs > 1 ? now->runs : 1);
+    d.allowed = old->tolerance;
+    if (several) {
+        d.sampling = sampling;
+        add_hours(&d, old, now, scatter);
+    } else if (known) {
+        d.error = hypot(sampling, spread_of_shares(old->share, now->share));
+        d.df = INFINITY;
+    }
+    return d;
+}
