@@ -5,6 +5,7 @@
 #include "preload/kernel.h"
 #include "preload/raw.h"
 #include "preload/sources/exact.h"
+#include "preload/text.h"
 #include "preload/versions.h"
 
 #include <dlfcn.h>
@@ -43,7 +44,8 @@ static const ElfW(Sym) *
     for (uint32_t i = buckets[hash % table->buckets]; i >= table->first; i++) {
         uint32_t found = hashes[i - table->first];
 
-        if ((found | 1) == (hash | 1) && symbols[i].st_shndx != SHN_UNDEF && !strcmp(texts + symbols[i].st_name, name))
+        if ((found | 1) == (hash | 1) && symbols[i].st_shndx != SHN_UNDEF &&
+            same_text(texts + symbols[i].st_name, name))
             return &symbols[i];
         if (found & 1)
             break;
@@ -98,8 +100,7 @@ static void *own_symbol(const char *name)
 
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-            const char *slash = strrchr(map->l_name, '/');
-            void *found = !strcmp(slash ? slash + 1 : map->l_name, libraries[i]) ? symbol_of(map, name) : NULL;
+            void *found = same_text(last_part(map->l_name), libraries[i]) ? symbol_of(map, name) : NULL;
 
             if (found)
                 return found;
@@ -293,7 +294,7 @@ void *real_lookup(_Atomic(void *) *where, const char *name)
     void *address = libc_find(name);
 
     for (size_t i = 0; !address && i < sizeof substitutes / sizeof *substitutes; i++)
-        if (!strcmp(name, substitutes[i].name))
+        if (same_text(name, substitutes[i].name))
             address = substitutes[i].function;
     atomic_store_explicit(where, address, memory_order_relaxed);
     return address;

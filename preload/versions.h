@@ -7,8 +7,9 @@
 #ifndef HQ_PRELOAD_VERSIONS_H
 #define HQ_PRELOAD_VERSIONS_H
 
+#include "preload/text.h"
+
 #include <stddef.h>
-#include <string.h>
 
 /* The version of the function; NULL: there is one alone. */
 static inline const char *version_of(const char *name)
@@ -23,7 +24,7 @@ static inline const char *version_of(const char *name)
     };
 
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
-        if (!strcmp(name, newer[i].name))
+        if (same_text(name, newer[i].name))
             return newer[i].version;
     return NULL;
 }
