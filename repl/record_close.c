@@ -59,6 +59,17 @@ static void add_commands(struct str *line, const char *before, uint64_t count, c
     str_add(line, behind);
 }
 
+/* The place of an event, which begins with `name`, in the list of events; -1: it is not there. */
+static int place_of(const char *events, const char *name)
+{
+    const char *at = strstr(events, name);
+    int place = 0;
+
+    for (const char *c = events; at && c < at; c++)
+        place += *c == ',';
+    return at && place < RECORD_EVENTS ? place : -1;
+}
+
 /* `elsewhere`: that much CPU time, or a program that is known by name, was without the collector. */
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status,
                       bool elsewhere)
@@ -96,6 +107,10 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         add_commands(&line, "; ", sum->unended_commands, " had not ended");
     if (sum->failed_commands)
         add_commands(&line, "; ", sum->failed_commands, " failed");
+    int allocations = place_of(events, "ALLOC_CALLS");
+    if (sum->files && !sum->running && allocations >= 0 && !sum->event_sum[allocations])
+        str_add(&line, "; no allocation was seen: the program made none, or has a malloc of its own, as with "
+                       "clang's sanitizers, which is not measured");
     for (int i = 0; record_device_runtimes[i]; i++)
         if (sum->unmeasured_devices >> i & 1)
             str_addf(&line, "; what %s does on devices is not measured", record_device_runtimes[i]);
@@ -131,17 +146,6 @@ static void tell_programs(const struct unmeasured_list *list, bool nothing)
                 nothing && record_perf_may() ? "; hq record --by=perf needs no collector" : "");
 }
 
-/* The place of CPUTIME in the list of events, -1 if it is not there. */
-static int cputime_of(const char *events)
-{
-    const char *at = strstr(events, "CPUTIME@");
-    int place = 0;
-
-    for (const char *c = events; at && c < at; c++)
-        place += *c == ',';
-    return at ? place : -1;
-}
-
 /* CPU time of processes that were not measured, in seconds. */
 static double time_elsewhere(const struct record_sum *sum, int event)
 {
@@ -155,10 +159,10 @@ static double time_elsewhere(const struct record_sum *sum, int event)
  */
 static void tell_missing_time(const struct record_sum *sum, const char *events)
 {
-    int event = cputime_of(events);
+    int event = place_of(events, "CPUTIME@");
     AUTO_STR struct str parts = {0};
 
-    if (event < 0 || event >= RECORD_EVENTS)
+    if (event < 0)
         return;
     double total = record_cpu_time(), sampled = (double)sum->event_sum[event] / 1e9, rest = total - sampled;
     double loading = (double)sum->loading_ns / 1e9, elsewhere = time_elsewhere(sum, event);
@@ -213,7 +217,7 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
     struct record_sum sum;
     AUTO_STR struct str note = {0};
     unsigned left = 0;
-    int event = cputime_of(events);
+    int event = place_of(events, "CPUTIME@");
     struct hq_error *error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
 
     if (!error)

@@ -19,6 +19,10 @@ check "leaked: what another thread frees is not" holds "$(value 'sum ALLOC_LEAKE
 check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked;(__libc_)?calloc$/ { n += $1 } END { print n }')" = 40 ]
 check "sound" sound
 
+check "and no more is told" [ "$(grep -c 'no allocation was seen' "$TMP/err")" = 0 ]
+record -e ALLOC -- "$PROGRAMS/own_malloc"
+check "a malloc of the program's own works, and is told not to be measured" [ "$status:$(cat "$TMP/out"):$(grep -c '; no allocation was seen: the program made none, or has a malloc of its own' "$TMP/err")" = 0:1:1 ]
+
 # Threads that end leave their tree, with what is kept of it, to the next ones; cells are told apart all the same.
 record -e ALLOC -- "$PROGRAMS/amounts" exchange
 "$HQ" "$DB" 'procedures where name = exchanged columns alloc_calls, alloc_bytes, alloc_leaked as tsv' </dev/null | tail -n 1 | tr '\t' ',' >"$TMP/row"
