@@ -296,6 +296,10 @@ struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline
     struct hq_error *error = read_lines(&l, text.len ? text.s : NULL, forgiving, b);
 
     row_names_deinit(&l.names);
+    /* None is written without values, so this one was cut off; without an error its queries would judge nothing. */
+    if (!error && !forgiving && !b->queries.len)
+        return hq_error_new(HQ_DATA, "%s has no values of any query: it was cut off; hq check --update writes it again",
+                            path);
     return error;
 }
 

@@ -28,7 +28,8 @@ static const struct opt options[] = {
     {.name = "run",
      .value = "DB",
      .repeats = true,
-     .help = "another run of the same program; a set of runs (hq record --runs) has them all"},
+     .help = "another run of the same program; a set of runs (hq record --runs) has them all. A baseline is compared "
+             "with all together; what is expected must hold in each"},
     {.name = "junit", .value = "FILE", .help = "write a report in JUnit XML; - is standard output, in place of TAP"},
     {.name = "markdown",
      .value = "FILE",
@@ -109,7 +110,8 @@ static void tell_expectations(struct runner *r, struct check *c, const struct ta
             check_add_line(r, c, *note);
 }
 
-static struct hq_error *check_expectations(struct runner *r, const struct statement *st)
+/* `run`: what the point says of the run, "" where there is one. */
+static struct hq_error *check_expectations(struct runner *r, const struct statement *st, const char *run)
 {
     static const enum check_outcome outcomes[] = {
         [VERDICT_PASS] = CHECK_PASS, [VERDICT_FAIL] = CHECK_FAIL, [VERDICT_INCONCLUSIVE] = CHECK_INCONCLUSIVE};
@@ -118,16 +120,38 @@ static struct hq_error *check_expectations(struct runner *r, const struct statem
     double start = clock_seconds();
     struct hq_error *error = limits_query(&r->session.env, st, &t);
 
-    if (!error && t && t->verdict.kind != VERDICT_NONE) {
-        struct check *c = check_new(r, outcomes[t->verdict.kind], print_statement(&arena, st), st->place.line);
+    if (error || !t)
+        return error;
+    if (t->verdict.kind != VERDICT_NONE) {
+        struct check *c = check_new(r, outcomes[t->verdict.kind],
+                                    arena_printf(&arena, "%s%s", print_statement(&arena, st), run), st->place.line);
 
         tell_expectations(r, c, t);
         check_finish(r, start);
-    } else if (!error && t) {
-        vec_foreach(note, &t->notes)
-            log_note("%s:%u: %s", r->file, st->place.line, *note);
     }
+    vec_foreach(note, &t->notes)
+        if (!strstr(*note, ": expect "))
+            log_note("%s:%u: %s", r->file, st->place.line, *note);
     table_destroy(t);
+    return NULL;
+}
+
+/* Asks each database that is given: what is expected must hold in all. */
+static struct hq_error *check_each(struct runner *r, const struct statement *st)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    size_t more = opt_count(r->args, "run");
+    struct hq_error *error = check_expectations(r, st, "");
+
+    for (size_t i = 0; i < more && !error; i++) {
+        const char *path = opt_value_at(r->args, "run", i);
+
+        error = session_open(&r->session, path, NULL);
+        if (!error)
+            error = check_expectations(r, st, arena_printf(&arena, " (%s)", path));
+    }
+    if (more && !error)
+        error = session_open(&r->session, r->db, NULL);
     return error;
 }
 
@@ -138,7 +162,7 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
     if (!check_is_race(r) || r->update)
         HQ_TRY(check_baseline(r, st));
     HQ_TRY(check_history_take(r, st));
-    return check_expectations(r, st);
+    return check_each(r, st);
 }
 
 /* ---- files ---- */
@@ -293,6 +317,9 @@ static struct hq_error *try_database(struct runner *r)
     struct session s;
 
     HQ_TRY(find_runs(r));
+    if (opt_value(r->args, "tolerance") && !r->update && !check_is_race(r))
+        return hq_error_new(HQ_USAGE, "--tolerance is of races, and of what --update writes: a baseline has its own in "
+                                      "each line (+-10%%), which hq check --update --tolerance P%% writes anew");
 
     session_init(&s);
     struct hq_error *error = session_open(&s, r->db, NULL);

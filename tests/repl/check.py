@@ -463,4 +463,21 @@ out = made_race("race4", USUAL, USUAL, 0, procedures="renamed")
 check("renamed? cputime of procedure h is gone, and cputime of procedure renamed: " in out and "taken for one" in out, f"a procedure was renamed: {out}")
 out = made_race("race5", USUAL, {**USUAL, "h": 390}, 1, procedures="renamed")
 check("rose: cputime of procedure renamed: 0 s" in out, f"and became slower: {out}")
+# Nothing passes without having been looked at: a run that is not there, one that breaks a limit, a tolerance that nobody takes, a number that
+# is no share, a baseline that was cut off.
+write("limit.hq", "procedures of g expect cputime.x < 40%\n")
+hq("a.hq", "limit.hq", "--run", "none.hq", want=3)
+out, err = hq("a.hq", "limit.hq", "--run", "slow.hq", want=1)
+check("ok 1 - limit.hq:1" in out and "not ok 2 - limit.hq:1: procedures of g expect cputime.x < 40% (slow.hq)" in out, f"each run is judged: {out}")
+out, err = hq("a.hq", "limit.hq", "--tolerance", "1%", want=2)
+check("a baseline has its own" in err, f"a tolerance that nobody takes: {err}")
+write("bare.hq", "procedures of g expect cputime.x < 400\n")
+check("`400` is 400 s here" in hq("a.hq", "bare.hq")[1], "a bare number says its unit")
+write("cut.hq", "procedures\nprocedures of g expect rows = 1\n")
+for text in ("", "hq baseline 2\nnames: linkage\n"):
+    write("cut.baseline", text)
+    check("cut.baseline has no values" in hq("a.hq", "cut.hq", want=3)[0], f"a baseline that was cut off: {text!r}")
+hq("a.hq", "cut.hq", "--update")
+hq("a.hq", "cut.hq")
+
 finish()
