@@ -74,8 +74,10 @@ def repository(name, n):
 
 
 def execute(kind, steps, n):
-    """Runs the steps; the status of the last one."""
+    """Runs the steps, in a workspace that has what an earlier run left there (Jenkins keeps it); the status of the last one."""
     top = repository(f"{kind}{n}", n)
+    write(f"{top}/base/left", "")
+    write(f"{top}/perf.status", "status=1\n")
     base = run("git", "rev-parse", "main", cwd=top, env=env)[1].strip()
     mine = dict(env, BUILD="make app", APP="./app", HQ_GIT="nowhere", HQ_PREFIX=f"{TMP}/prefix", BASE="origin/main", CHANGE_TARGET="main",
                 CI_MERGE_REQUEST_DIFF_BASE_SHA=base, HQ_TOKEN="secret", CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_PROJECT_ID="7", CI_MERGE_REQUEST_IID="3", PR="12")
@@ -106,6 +108,14 @@ for kind, file in (("github", "github.yml"), ("gitlab", "gitlab-ci.yml"), ("jenk
         check("gh pr comment 12 --body-file perf.md" in called, called)
     if kind == "gitlab":
         check("projects/7/merge_requests/3/notes" in called and "body@perf.md" in called, called)
+
+    # Who may not write a comment (a fork, a token that ran out) has the verdict all the same.
+    for stub in ("gh", "curl"):
+        write(f"{TMP}/refused/{stub}", "#!/bin/sh\nexit 1\n", 0o755)
+    if "Comment" in steps:
+        refused = dict(env, PATH=f"{TMP}/refused:{env['PATH']}", PR="12", HQ_TOKEN="old", CI_API_V4_URL="x", CI_PROJECT_ID="7", CI_MERGE_REQUEST_IID="3")
+        status, out, err = run("sh", "-e", "-c", steps["Comment"], cwd=top, env=refused)
+        check(status == 0 and "the comment was refused" in out, f"{kind}: {status} {out} {err}")
 
     # Without a cache hq is fetched, built and installed.
     for stub in ("git", "make"):
