@@ -87,6 +87,27 @@ static void set_timer(struct idle *i, uint64_t periods)
     timer_set(i->event, i->due_ns + periods * period_ns(), periods * period_ns());
 }
 
+/* Moves the grid by up to a sixteenth of a period, and by less than a period in all. The timers of all threads have one
+ * period, so two that keep their distance for a whole run would keep step: where the sample of one holds up what
+ * another waits for, that one would always be seen waiting. */
+static HOT void drift(struct idle *i)
+{
+    enum { STEP = 16, LEAST_NS = 500000 }; /* below that it would cost too much */
+    uint64_t period = period_ns(), step;
+
+    if (period < LEAST_NS || raw_frozen || !self.timer[i->event])
+        return;
+    i->random = i->random * 6364136223846793005u + 1442695040888963407u;
+    step = (i->random >> 33) % (period / STEP);
+    bool back = i->random >> 32 & 1;
+
+    if (back ? i->drift_ns < step : i->drift_ns + step >= period)
+        back = !back;
+    i->drift_ns += back ? -step : step;
+    i->due_ns += back ? -step : step;
+    set_timer(i, 1);
+}
+
 static void rest(struct idle *i, uint64_t periods)
 {
     i->place = self.stored;
@@ -230,6 +251,7 @@ HOT void idle_sample(int event, ucontext_t *context)
     } else {
         i->seen = false;
         sample(event, count + take_extra(event), context);
+        drift(i);
     }
 }
 
@@ -273,7 +295,8 @@ uint64_t idle_start(int event)
     uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC);
     int watch = self.idle.watch;
 
-    self.idle = (struct idle){.event = event, .watch = watch, .due_ns = now, .slow = 1};
+    self.idle = (struct idle){
+        .event = event, .watch = watch, .due_ns = now, .slow = 1, .random = now ^ (uint64_t)raw_gettid() << 32};
     return now + options.period[event];
 }
 

@@ -38,8 +38,10 @@ struct idle {
     int event;             /* whose timer it is */
     int watch;             /* kernel timer number + 1 of the CPU clock */
     uint64_t due_ns;       /* CLOCK_MONOTONIC */
-    uint64_t closed_ns;    /* window_closed_ns() then */
-    uint64_t slow;         /* periods between two signals */
+    uint64_t drift_ns;     /* by which it has been moved */
+    uint64_t random;
+    uint64_t closed_ns; /* window_closed_ns() then */
+    uint64_t slow;      /* periods between two signals */
     struct place place;
     int64_t cpu_ns;    /* the thread's CPU clock when `place` was seen, */
     uint64_t switches; /* and how often it had given its processor away */
