@@ -353,7 +353,7 @@ TEST(wrong_files_name_the_line)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", NULL},
+        {"", "has no values of any query: it was cut off"},
         {"hq baseline 2\n\n# comment\nquery: tree\ncputime 5% +-2% of 10: procedure f\n", NULL},
         {"hq baseline 2\nnames: source\nset inline on\nlater: a word of a later version\nquery: tree\nset inline off\n"
          "cputime 5% +-2% of 10, mean 1.2s, later 0.1s: procedure f\ncputime 5% +-2% of 90 in 3 runs, sd 1%, x 2: "
