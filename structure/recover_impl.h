@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to recovery: recover.c, for addresses, and whole.c, for all of a binary. */
+/* Private to recovery (recover.c), which structure.c uses for addresses, and whole.c for all of a binary. */
 #ifndef HQ_STRUCTURE_RECOVER_IMPL_H
 #define HQ_STRUCTURE_RECOVER_IMPL_H
 

@@ -80,7 +80,7 @@ struct structure_options {
  * Thread-safe: different calls may run at once.
  */
 struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
-                                   size_t count, struct structure *out); /* recover.c */
+                                   size_t count, struct structure *out);
 void structure_deinit(struct structure *s);
 
 /*
