@@ -169,10 +169,9 @@ void baseline_fold(struct baseline *b);
 
 /*
  * Gives the values of a new baseline their tolerances: those of `before` (NULL: there is none), else `tolerance` (0: by
- * what the value is). A
- * share that chance may have made of the old one stays as it was, unless the new run is much longer; so an update
- * changes few lines, and drifts add up until they are seen; of another machine all are written. Without an old value,
- * those below `least` go. `by_source`: the old values are by the names of the source.
+ * what the value is). A share that chance may have made of the old one stays as it was, unless the new run is much
+ * longer; so an update changes few lines, and drifts add up until they are seen; of another machine all are written.
+ * Without an old value, those below `least` go. `by_source`: the old values are by the names of the source.
  */
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
                     double least); /* baseline_judge.c */

@@ -74,9 +74,9 @@ struct structure_options {
  * Recovers the structure around `count` addresses of the binary at `path`. `out` is initialised here and
  * is to be freed with structure_deinit. A binary that is missing, unreadable or replaced is no error:
  * every address then lies in a procedure named after module and address (libfoo.so.1+0x1234), and `note` says why. A
- * path of
- * "[vdso]" is the kernel's image in this process. Code whose source is unknown lies in a file named "<unknown file>"; a
- * LINE scope of line 0 is a statement without a known line, and a loop without a line is told by its address.
+ * path of "[vdso]" is the kernel's image in this process. Code whose source is unknown lies in a file named
+ * "<unknown file>"; a LINE scope of line 0 is a statement without a known line, and a loop without a line is told by
+ * its address.
  * Thread-safe: different calls may run at once.
  */
 struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A set of runs: a directory that holds the recordings of one program (`hq record --runs N`) or of two that ran in
- * turns
- * (`hq race`), and a small text file that lists them in the order in which they ran:
+ * turns (`hq race`), and a small text file that lists them in the order in which they ran:
  *
  *     hq runs 1
  *     old 001.hq
