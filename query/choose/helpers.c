@@ -120,15 +120,15 @@ static void find_busy(const struct db *db, struct helpers *h)
 void helpers_find(const struct db *db, struct helpers *out)
 {
     AUTO_FREE uint8_t *frames = look_at_frames(db);
-    bool ranks = false;
+    bool others = false; /* that a launcher may have started */
 
     *out = (struct helpers){.of = xcalloc(db->profile_count + 1, 1), .elapsed = any_is_elapsed(db)};
     for (size_t i = 0; i < db->profile_count; i++)
-        ranks |= db->profiles[i].rank >= 0;
+        others |= db->profiles[i].rank >= 0 || !is_launcher(db_string(db, db->profiles[i].command));
     for (uint32_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        if (ranks && p->rank < 0 && is_launcher(db_string(db, p->command)))
+        if (others && p->rank < 0 && is_launcher(db_string(db, p->command)))
             out->of[i] = STANDS_LAUNCHER;
         else if (is_helper(db, frames, i))
             out->of[i] = STANDS_HELPER;

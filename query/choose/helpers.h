@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profiles that are not the program's: launchers (db/launchers.def), in a run with ranks, and helpers. A helper is a
- * created thread in none of whose samples is a frame of the program or of a library outside the table of runtimes
- * (db/runtimes.def), but one of a runtime: it was made by MPI or a driver for itself. A worker of OpenMP is none.
+ * Profiles that are not the program's: launchers (db/launchers.def), where anything else was measured, and helpers. A
+ * helper is a created thread in none of whose samples is a frame of the program or of a library outside the table of
+ * runtimes (db/runtimes.def), but one of a runtime: it was made by MPI or a driver for itself. A worker of OpenMP is
+ * none.
  *
  * They are left out of statistics over profiles, and of all values that count elapsed time, of which each has as much
  * as the run is long whatever it does. What they cost of anything else stays where it is. A busy helper has at least 1
