@@ -128,6 +128,25 @@ static bool can_be_marked(const char *path)
            strncmp(file_basename(path), "libpapi", 7);
 }
 
+/* Adds what a launcher is told to run: words that are paths of programs; if none is, those that PATH finds. */
+static void add_launched(struct marks *m, const struct opt_args *args)
+{
+    bool loader, any = false;
+    int status;
+
+    for (size_t i = 1; i < args->operands.len; i++)
+        if (is_binary(args->operands.data[i], &loader) && loader) {
+            add_file(m, args->operands.data[i]);
+            any = true;
+        }
+    for (size_t i = 1; i < args->operands.len && !any; i++) {
+        AUTO_FREE char *found = record_find_command(args->operands.data[i], &status);
+
+        if (found && is_binary(found, &loader) && loader)
+            add_file(m, found);
+    }
+}
+
 /* The program, and what a launcher is told to run; the libraries of each; what was named besides. */
 static struct hq_error *find_files(const struct opt_args *args, const char *program, struct marks *m)
 {
@@ -145,9 +164,7 @@ static struct hq_error *find_files(const struct opt_args *args, const char *prog
     }
     if (is_binary(program, &loader))
         add_file(m, program);
-    for (size_t i = 1; i < args->operands.len; i++)
-        if (is_binary(args->operands.data[i], &loader) && loader)
-            add_file(m, args->operands.data[i]);
+    add_launched(m, args);
     programs = m->files.len;
     for (size_t i = 0; i < programs; i++)
         if (is_binary(m->files.data[i], &loader))

@@ -56,6 +56,9 @@ check "and the old recording stays" [ "$(visits only_jumps)" = 400 ]
 record --mark loops -- "$PROGRAMS/watched" 10
 check "if nothing is left to be marked, the program is not run" [ $status = 2 ]
 
+PATH=$PROGRAMS:$PATH record --mark plain -- env LC_ALL=C watched 200 "$plugin"
+check "a program that a launcher finds by PATH is looked in" [ "$(visits plain)" = $(($(counted plain) + 3)) ]
+
 cat >"$TMP/throws.cc" <<'END'
 #include <cstdio>
 #include <stdexcept>
