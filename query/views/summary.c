@@ -16,9 +16,10 @@
 #include <string.h>
 
 /* Names are shortened to so many columns: it is one screen. */
-enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 40 };
+enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 48 };
 #define WORTH_SAVING  0.05 /* of the whole */
 #define WORTH_TELLING 0.01
+#define HOT           0.05 /* where a path goes on into less, nothing of it is hot */
 
 enum { QUESTIONS_MOST = 12 };
 
@@ -230,7 +231,7 @@ static struct hq_error *tell_path(struct summary *s)
     HQ_TRY(query_ask(s->env, s->path, &t));
     size_t n = t->rows.len;
 
-    while (n > 1 && t->columns.len && !(t->rows.data[n - 1].cells[0].number >= WORTH_TELLING * s->total))
+    while (n > 1 && t->columns.len && !(t->rows.data[n - 1].cells[0].number >= HOT * s->total))
         n--;
     size_t from = n > PATH_NAMES ? n - PATH_NAMES : 0;
 
