@@ -87,10 +87,11 @@ def holds(p, rule):
 
 
 def is_known(path, procedure, build):
-    """From gcc 14 on a loop whose condition is threaded away has the line of the loop in it, a DO loop of gfortran -O3 that of another, and the outer one of two triangular loops at -O3 that of an inner one (doc/portability.md)."""
+    """From gcc 14 on a loop whose condition is threaded away has the line of the loop in it, a DO loop of gfortran -O3 that of another or of the statement in it, and the outer one of two triangular loops at -O3 that of an inner one (doc/portability.md)."""
     version = subprocess.run([build.split()[0], "-dumpversion"], capture_output=True, text=True, check=False).stdout.split(".")[0]
     where = (os.path.basename(path), procedure)
-    known = where in (("threaded.c", "cycle"), ("threaded.c", "main"), ("arrays.f90", "fields::planes"))
+    known = where in (("threaded.c", "cycle"), ("threaded.c", "main"), ("arrays.f90", "fields::planes"),
+                      ("do.f90", "kernels::moments"), ("do.f90", "kernels::products"), ("do.f90", "smooth"))
     return bool(known and re.search("gcc|gfortran", build) and int(version or 0) >= 14)
 
 
