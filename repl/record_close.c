@@ -43,7 +43,7 @@ static void add_clock(struct str *line, const struct record_sum *sum)
             continue;
         str_addf(line, "%s%s", next, clock_name(clock));
         if (sum->clock[clock] < sum->files)
-            str_addf(line, " in %llu", (unsigned long long)sum->clock[clock]);
+            str_addf(line, " in %llu of the processes", (unsigned long long)sum->clock[clock]);
         next = ", by ";
     }
     if (sum->timer_threads)
