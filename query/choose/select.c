@@ -452,6 +452,7 @@ void selection_deinit(struct selection *s)
     free(s->old_profiles);
     free(s->keep);
     free(s->old_keep);
+    free(s->context_at);
     free(s->slice_text);
     free(s->unknown);
     vec_foreach(note, &s->notes)

@@ -82,6 +82,7 @@ struct selection {
     struct helpers helpers, old_helpers; /* of each side; empty with `set helpers on` */
     bool helpers_known;                  /* they were looked for */
     bool all_count;                      /* set helpers on */
+    uint32_t *context_at;                /* [positions]; NULL until selection_index */
     const volatile sig_atomic_t *interrupted;
     char *slice_text;  /* for the coverage note */
     char *unknown;     /* a pattern that chooses samples names nothing that is known: why; NULL otherwise */

@@ -26,6 +26,8 @@ uint32_t selection_context(const struct selection *s, uint32_t frame)
     uint32_t at = t->position && frame < t->db->frame_count ? t->position[frame] : frame, low = 0,
              high = t->context_count;
 
+    if (s->context_at && at < t->position_count)
+        return s->context_at[at];
     while (high - low > 1) { /* the last context that begins at or before it */
         uint32_t middle = low + (high - low) / 2;
         if (tree_first(t, middle) <= at)
@@ -34,6 +36,18 @@ uint32_t selection_context(const struct selection *s, uint32_t frame)
             high = middle;
     }
     return low;
+}
+
+void selection_index(struct selection *s)
+{
+    const struct tree *t = &s->tree;
+
+    if (s->context_at)
+        return;
+    s->context_at = xcalloc((size_t)t->position_count + 1, sizeof *s->context_at);
+    for (uint32_t c = 0; c < t->context_count; c++)
+        for (uint32_t at = tree_first(t, c), end = tree_first(t, c + 1); at < end; at++)
+            s->context_at[at] = c;
 }
 
 uint8_t *contexts_within(const struct tree *t, const uint8_t *matching)

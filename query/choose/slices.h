@@ -41,5 +41,7 @@ uint8_t *contexts_within(const struct tree *t, const uint8_t *matching);
 
 /* The context of a frame of the selection's database. */
 uint32_t selection_context(const struct selection *s, uint32_t frame);
+/* Makes selection_context a lookup in place of a search, for who asks of every record of a trace: 4 bytes a frame. */
+void selection_index(struct selection *s);
 
 #endif

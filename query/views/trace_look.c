@@ -95,6 +95,8 @@ struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, ui
         return place_error(&run->query->view.place, NULL, "%s",
                            hint ? hint : "there are no traces of these profiles: record with a trace");
     find_extent(t);
+    if (!most)
+        selection_index(&run->selection);
     t->shown_count = most && most < t->profile_count ? most : t->profile_count;
     t->shown = xcalloc(t->shown_count + 1, sizeof *t->shown);
     for (uint32_t i = 0; i < t->shown_count; i++)
