@@ -32,16 +32,47 @@ static const char *reason(int error)
     }
 }
 
+static void add_reason(struct clock_use *use, int error)
+{
+    for (unsigned i = 0; i < use->reason_count; i++)
+        if (use->reasons[i] == error || !strcmp(reason(use->reasons[i]), reason(error)))
+            return;
+    if (use->reason_count < CLOCK_REASONS)
+        use->reasons[use->reason_count++] = error;
+}
+
 /* Files of minor versions before 2 were written when there were timers only. */
-void clock_describe(const struct hqm_header *header, struct str *out)
+void clock_use_add(struct clock_use *use, const struct hqm_header *header)
 {
     enum hqm_clock clock = header->minor < 2                ? HQM_CLOCK_TIMER
                            : header->cpu_clock < HQM_CLOCKS ? header->cpu_clock
                                                             : HQM_CLOCK_UNKNOWN;
 
-    str_add(out, clocks[clock].manner);
-    if (clock != HQM_CLOCK_TIMER && header->minor >= 2 && header->timer_threads)
-        str_addf(out, "; in some threads %s", clocks[HQM_CLOCK_TIMER].manner);
-    if (clock == HQM_CLOCK_TIMER && header->cpu_clock_error && header->minor >= 2)
-        str_addf(out, " (%s)", reason((int)header->cpu_clock_error));
+    use->used[clock] = true;
+    if (header->minor < 2)
+        return;
+    if (clock != HQM_CLOCK_TIMER && header->timer_threads)
+        use->timer_threads = true;
+    if (clock == HQM_CLOCK_TIMER && header->cpu_clock_error)
+        add_reason(use, (int)header->cpu_clock_error);
+}
+
+void clock_describe(const struct clock_use *use, struct str *out)
+{
+    static const enum hqm_clock best_first[] = {HQM_CLOCK_PERF, HQM_CLOCK_PERF_USER, HQM_CLOCK_TIMER};
+
+    for (unsigned i = 0; i < sizeof best_first / sizeof *best_first; i++) {
+        bool processes = use->used[best_first[i]];
+        bool threads = best_first[i] == HQM_CLOCK_TIMER && use->timer_threads;
+
+        if (!processes && !threads)
+            continue;
+        if (out->len)
+            str_addf(out, "; in some %s ", !processes ? "threads" : threads ? "processes and threads" : "processes");
+        str_add(out, clocks[best_first[i]].manner);
+    }
+    for (unsigned i = 0; i < use->reason_count; i++)
+        str_addf(out, "%s%s", i ? "; elsewhere " : " (", reason(use->reasons[i]));
+    if (use->reason_count)
+        str_add(out, ")");
 }

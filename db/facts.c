@@ -210,15 +210,6 @@ static void add_events(struct model *m, const struct process *p)
         model_info(m, "events", str_cstr(&text));
 }
 
-static const char *clock_of(const struct process *p, struct str *scratch)
-{
-    str_clear(scratch);
-    for (size_t i = 0; i < p->event_count; i++)
-        if (p->events[i].name && !strcmp(p->events[i].name, "CPUTIME"))
-            clock_describe(&p->header, scratch);
-    return str_cstr(scratch);
-}
-
 static uint64_t cputime_period(const struct process *p)
 {
     for (size_t i = 0; i < p->event_count; i++)
@@ -263,14 +254,20 @@ static void add_clocks(struct model *m, const struct process *p, size_t count)
 {
     uint64_t by_timer = 0, slowed = 0;
     double weights = 0, squares = 0;
+    struct clock_use use = {0};
+    AUTO_STR struct str clocks = {0};
 
-    add_set(m, "clock of CPUTIME", p, count, clock_of);
     for (size_t i = 0; i < count; i++) {
+        if (cputime_period(&p[i]))
+            clock_use_add(&use, &p[i].header);
         by_timer += p[i].header.timer_threads;
         slowed += p[i].header.slowed_threads;
         weights += (double)p[i].header.weights * (double)cputime_period(&p[i]);
         squares += (double)p[i].header.weight_squares * pow((double)cputime_period(&p[i]), 2);
     }
+    clock_describe(&use, &clocks);
+    if (clocks.len)
+        model_info(m, "clock of CPUTIME", str_cstr(&clocks));
     if (by_timer)
         add_number(m, "threads that had to take a timer for CPUTIME", by_timer);
     if (slowed)
