@@ -112,7 +112,7 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 /* When a thread or a child begins: these besides. */
 #define BEGINNING SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getppid, SYS_uname, SYS_mremap
 /* When a program begins, or its file is looked at before: these besides. */
-#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_ppoll, SYS_write
+#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_ppoll, SYS_write, SYS_prctl
 
 static void before_filter(const struct sock_fprog *filter)
 {
@@ -132,8 +132,10 @@ static void before_filter(const struct sock_fprog *filter)
     }
     if (!filter || ANY(SECCOMP_FAILS, filter, SYS_rt_sigreturn, SYS_clock_gettime)) {
         self.clockless = !filter;
-        end_measuring(filter ? "a seccomp filter forbids to return from signal handlers"
-                             : "strict seccomp forbids to read clocks");
+        end_measuring(!filter ? "strict seccomp forbids to read clocks"
+                      : ANY(SECCOMP_FAILS, filter, SYS_rt_sigreturn)
+                          ? "a seccomp filter forbids to return from signal handlers"
+                          : "a seccomp filter forbids to read clocks");
         return;
     }
     if (ANY(SECCOMP_FAILS, filter, SYS_getpid))

@@ -28,6 +28,10 @@ for way in strict narrowest; do
     check "$way: measured until then" holds "$(value 'sum CPUTIME') > 0.05e9 && $(value 'sum CPUTIME') < 0.3e9"
 done
 
+record -e CPUTIME@1000/s -- "$PROGRAMS/confined" forbid-only "$(awk '$2 == "__NR_clock_gettime" { print $3 }' <($CC -E -dM -include sys/syscall.h -x c /dev/null))" errno
+check "no clock: the program ends as it would" [ $status = 3 ]
+check "no clock: the sentence names what is forbidden" grep -q 'forbids to read clocks' "$TMP/err"
+
 # A sentence goes to standard error, and not into what the program has opened in its place.
 (cd "$TMP" && "$HQ" record --force -o "$DB" -- "$PROGRAMS/confined" data 2>err)
 check "another file is descriptor 2: the program ends as it would" [ $? = 3 ]
@@ -39,8 +43,8 @@ check "a copy of standard error is standard error" [ "$status:$(grep -c 'seccomp
 # as they would. The numbers are x86-64's.
 ways=0
 if [ "$(uname -m)" = x86_64 ]; then
-    # sigaltstack; timer_delete; open, stat, readlink, sigaltstack, getpid, sched_getaffinity, gettid, getrusage, perf_event_open
-    for way in "131 errno" "131 trap" "226 trap" {2,4,89,131,39,204,186,98,298}" kill"; do
+    # sigaltstack; timer_delete; open, stat, readlink, sigaltstack, getpid, sched_getaffinity, gettid, getrusage, perf_event_open, prctl
+    for way in "131 errno" "131 trap" "226 trap" {2,4,89,131,39,204,186,98,298,157}" kill"; do
         "$PROGRAMS/confined" forbid $way >"$TMP/out" 2>&1
         [ $? = 3 ] || continue      # the C library, or the shell, makes this call itself
         ways=$((ways + 1))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file
  * must grow. Exit status 3. confined forbid NUMBER errno|trap|kill: a filter for one system call, then threads, forked
- * children and programs that are executed in four ways, each of which has to end as it does by itself. */
+ * children and programs that are executed in four ways, each of which has to end as it does by itself; with forbid-only
+ * nothing more. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "closing.h"
@@ -255,6 +256,8 @@ int main(int argc, char **argv)
     if (argc > 3 && !strncmp(argv[1], "forbid", 6)) {
         burn(0.005);
         int bad = forbid((unsigned)atoi(argv[2]), argv[3], !strcmp(argv[1], "forbid-writing"));
+        if (!bad && !strcmp(argv[1], "forbid-only"))
+            return 3;
         return bad ? 77 : begin_others(argv[0]) ? 1 : 3;
     }
 
