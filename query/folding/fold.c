@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS_MOST = 200, DRAWS_LEAST = 60, DRAWN_EVENTS = 4000000 };
+enum { DRAWS_MOST = 200, DRAWS_LEAST = 60, DRAWN_EVENTS = 4000000, FAR_TIMES = 20, FAR_SHARE = 50, FAR_ROUNDS = 3 };
+#define FAR_LEAST 0.005 /* of what the instance has in all: less does not bend a curve */
 
 static int compare_events(const void *a, const void *b)
 {
@@ -32,6 +33,7 @@ struct folding {
     struct fold_instances instances;
     const double *totals;         /* of each instance, where a counter was read; NULL: it was not */
     double width;                 /* of the smoothing, in instances */
+    uint8_t *far;                 /* [event_count] 1: it has no say */
     struct spline_point *scratch; /* [event_count + 2] */
 };
 
@@ -60,7 +62,7 @@ static size_t place_points(const struct folding *f, const uint32_t *times, doubl
 
     f->scratch[n++] = (struct spline_point){0, 0, ends};
     for (size_t i = 0; i < f->event_count; i++) {
-        double weight = times_of(times, f->events[i].instance), amount = f->events[i].amount;
+        double weight = f->far[i] ? 0 : times_of(times, f->events[i].instance), amount = f->events[i].amount;
 
         if (!f->totals) {
             amount = (come + amount * weight / 2) / all;
@@ -126,7 +128,7 @@ static double foretell(const struct folding *f, uint32_t *times, uint32_t half)
     for (size_t i = 0; i < f->event_count; i++) {
         double miss = f->events[i].amount - spline_at(&spline, f->events[i].x, &at, &slope);
 
-        off += times[f->events[i].instance] ? 0 : fabs(miss);
+        off += times[f->events[i].instance] || f->far[i] ? 0 : fabs(miss);
     }
     spline_deinit(&spline);
     return off;
@@ -149,6 +151,41 @@ static double best_width(struct folding *f)
         }
     }
     return best;
+}
+
+static double median_of(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare_doubles);
+    return (values[n / 2] + values[(n - 1) / 2]) / 2;
+}
+
+/* Events that are far from the curve lose their say and the curve is drawn anew, by which those that it took along come
+ * back. If they are not few that is what instances are like. Returns how many have none. */
+static size_t leave_out_far(struct folding *f)
+{
+    size_t n = f->event_count, far = 0;
+    AUTO_FREE double *miss = xcalloc(2 * n + 1, sizeof *miss);
+
+    for (int round = 0; round < FAR_ROUNDS && n; round++) {
+        size_t points = place_points(f, NULL, 1, (double)f->instances.count), at = 0;
+        struct spline spline;
+        double slope;
+
+        spline_fit(f->scratch, points, lambda_of(f, points), &spline);
+        for (size_t i = 0; i < n; i++)
+            miss[i] = miss[n + i] = fabs(f->events[i].amount - spline_at(&spline, f->events[i].x, &at, &slope));
+        spline_deinit(&spline);
+        double most = fmax(FAR_TIMES * median_of(miss + n, n), FAR_LEAST);
+
+        far = 0;
+        for (size_t i = 0; i < n; i++)
+            far += f->far[i] = miss[i] > most;
+        if (far * FAR_SHARE > n) {
+            memset(f->far, 0, n);
+            return 0;
+        }
+    }
+    return far;
 }
 
 /* Instances with replacement, the same ones each time. */
@@ -213,18 +250,25 @@ static void find_band(const struct folding *f, struct fold_point *points)
 }
 
 int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
-                 struct fold_point *points, size_t count, double span)
+                 struct fold_point *points, size_t count, double span, size_t *far)
 {
+    AUTO_FREE uint8_t *none = xcalloc(event_count + 1, 1);
     AUTO_FREE struct spline_point *scratch = xcalloc(event_count + 2, sizeof *scratch);
     AUTO_FREE double *sum = xcalloc(count + 1, sizeof *sum), *rate = xcalloc(count + 1, sizeof *rate);
     double step = span / (double)count;
     size_t within = span > 1 ? (size_t)ceil(1 / step - 0.5) : count;
-    struct folding f = {events, event_count, within < count ? within : count, step, instances, totals, 0, scratch};
+    struct folding f = {events, event_count, within < count ? within : count, step, instances, totals, 0,
+                        none,   scratch};
 
     if (event_count)
         qsort(events, event_count, sizeof *events, compare_events);
     if (totals)
         f.width = best_width(&f);
+    size_t left = totals ? leave_out_far(&f) : 0;
+    if (left)
+        f.width = best_width(&f);
+    if (far)
+        *far = left;
     if (!fit(&f, NULL, sum, rate))
         return 0;
     for (size_t i = 0; i < count; i++)
@@ -238,13 +282,7 @@ int fold_counted(struct fold_event *events, size_t event_count, struct fold_inst
 int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
                struct fold_point *points, size_t count, double span)
 {
-    return fold_counted(events, event_count, instances, NULL, points, count, span);
-}
-
-static double median_of(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, compare_doubles);
-    return (values[n / 2] + values[(n - 1) / 2]) / 2;
+    return fold_counted(events, event_count, instances, NULL, points, count, span, NULL);
 }
 
 size_t fold_alike(const double *lengths, size_t count, int mad, uint8_t *keep)

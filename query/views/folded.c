@@ -258,10 +258,20 @@ static bool is_counted(const struct folded *f, size_t metric)
 static int fit_curve(struct folded *f, size_t metric, double span)
 {
     struct fold_instances visits = {f->length, f->visits.len};
+    const struct db *db = f->run->tree->db;
+    size_t far;
 
-    if (is_counted(f, metric))
-        return fold_counted(f->counted[metric].data, f->counted[metric].len, visits, f->totals[metric],
-                            f->curves[metric], f->points, span / f->mean);
+    if (is_counted(f, metric)) {
+        int some = fold_counted(f->counted[metric].data, f->counted[metric].len, visits, f->totals[metric],
+                                f->curves[metric], f->points, span / f->mean, &far);
+        if (far)
+            run_note(
+                f->run,
+                "%s: %zu of %zu readings are far from all others, in visits that something held up, and have no say in "
+                "its curve",
+                db_string(db, db->metrics[f->metrics[metric]].name), far, f->counted[metric].len);
+        return some;
+    }
     return fold_curve(f->events[metric].data, f->events[metric].len, visits, f->curves[metric], f->points,
                       span / f->mean);
 }
