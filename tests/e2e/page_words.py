@@ -155,5 +155,35 @@ open_page("told.html")
 head = driver.find_element("css selector", ".run").text
 check(head.startswith("1 thread; 1000 ir"), f"what a file does not tell is not told as nothing: {head}")
 
+# Beside axes: the ticks of one have one unit and one number of digits, a histogram counts whole threads, and threads of several processes have the process beside them.
+with open(f"{TMP}/axes.txt", "w") as f:
+    f.write("metric CPUTIME seconds 0.001 10 sampled traced\nmodule app /src/app\nfile a app /src/a.c\nproc main a main 1\n")
+    for i in range(4):
+        f.write(f"profile p{i} pid={7 + i // 2} tid={7 + i} thread={i % 2} start=0 end=1000000\nvalue p{i} CPUTIME {100 + 50 * i} 10 main:2\n")
+        f.write("".join(f"trace p{i} {100000 * t} CPUTIME 1 main:2\n" for t in range(1, 11)))
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/axes.txt", f"{TMP}/axes.hq"], check=True)
+hq("report", "axes.hq")
+open_page("axes.html")
+
+
+def written(state):
+    return js("""((texts, own) => { CanvasRenderingContext2D.prototype.fillText = (text) => texts.push(text); hqPage.set(arguments[0]); CanvasRenderingContext2D.prototype.fillText = own; return texts; })
+        ([], CanvasRenderingContext2D.prototype.fillText)""", state)
+
+
+ticks = [re.fullmatch(r"(?:\d+(?:\.(\d+))?)(\D+)", t) for t in written({"pane": "trace", "mode": "profiles"}) if t[0].isdigit() and t != "0"]
+check(len(ticks) > 3 and all(ticks) and len({(len(t[1] or ''), t[2]) for t in ticks}) == 1, f"ticks of a time axis: {[t and t[0] for t in ticks]}")
+texts = written({"pane": "ranks", "plot": "histogram"})
+check("1" in texts and not any(re.fullmatch(r"\d+\.\d+", t) for t in texts), f"a histogram counts whole threads: {texts}")
+texts = written({"plot": "order"})
+check("process thread" in texts and [t for t in texts if re.fullmatch(r"\d \d", t)] == ["7 0", "7 1", "8 0", "8 1"], f"threads of several processes: {texts}")
+for width, height in ((800, 600), (390, 844)):
+    size(width, height)
+    for mode in ("profiles", "summary"):
+        js("hqPage.set({pane: 'trace', mode: arguments[0]})", mode)
+        room = js("['canvas', '.scroll'].map((s) => document.querySelector('.trace ' + s).clientHeight)")
+        check(40 < room[0] <= room[1], f"{mode} of four threads and their axis need no scrolling at {width}x{height}: {room}")
+js("hqPage.set({pane: 'flame', plot: 'order'})")
+
 driver.quit()
 finish()

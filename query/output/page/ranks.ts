@@ -42,7 +42,7 @@ export class Ranks extends Picture {
       if (known) known.value += value;
       else by.set(label, { number: ranked ? p.rank : p.thread, label, value, selectable: ranked || !several });
     }
-    return [...by.values()].sort((a, b) => a.number - b.number);
+    return [...by.values()].sort((a, b) => (a.selectable ? a.number - b.number : 0));
   }
 
   render(): void {
@@ -70,7 +70,7 @@ export class Ranks extends Picture {
     g.fillStyle = ink;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    const step = niceStep(0, top, 5), style = styleFor(m.dim, top, false);
+    const step = Math.max(histogram ? 1 : 0, niceStep(0, top, 5)), style = styleFor(m.dim, top, false);
     for (let v = 0; v <= top * 1.0001; v += step) {
       g.beginPath();
       g.moveTo(LEFT, y(v));
@@ -96,8 +96,8 @@ export class Ranks extends Picture {
     g.textBaseline = "top";
     const every = Math.max(1, Math.ceil(bars.length / Math.max(1, Math.floor(this.#room / 60))));
     for (let i = 0; i < bars.length; i += every)
-      g.fillText(histogram ? oneText(this.#bins[i].from, m.dim) : String(this.#points[i].number), LEFT + (i + 0.5) * w, TOP + deep + 4);
-    g.fillText(histogram ? m.name : this.#points[0]?.label.split(" ")[0] ?? "", LEFT + this.#room / 2, TOP + deep + 18);
+      g.fillText(histogram ? oneText(this.#bins[i].from, m.dim) : this.#points[i].label.replace(/[a-z]+ /g, ""), LEFT + (i + 0.5) * w, TOP + deep + 4);
+    g.fillText(histogram ? m.name : this.#points[0]?.label.replace(/ \d+/g, "") ?? "", LEFT + this.#room / 2, TOP + deep + 18);
     if (!histogram && n > 1) {
       g.strokeStyle = palette.dark ? "#fff" : "#000";
       g.setLineDash([5, 4]);

@@ -257,7 +257,7 @@ export class Trace extends Picture {
     this.#left = Math.min(Math.max(56, longest * 6.2 + 14), room / 3);
     this.#width = Math.max(60, Math.floor(room - this.#left - 6));
     // All of them on the screen: of more profiles than rows of two pixels some, evenly.
-    const space = Math.max(120, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : Math.min(all.length, Math.floor(space / 2)), wide = this.#width;
+    const space = Math.max(48, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : Math.min(all.length, Math.floor(space / 2)), wide = this.#width;
     this.#shown = depth ? all.slice(0, 1).fill(one) : Array.from({ length: most }, (_, i) => all[Math.floor(((i + 0.5) * all.length) / most)]);
     const fresh = this.#look();
     if (!depth && (!this.#auto || (fresh && !this.#view))) this.#auto = this.#autoLevel();
@@ -266,7 +266,7 @@ export class Trace extends Picture {
     let rows = this.#shown.length;
     this.#rowHeight = profiles ? Math.max(1, Math.min(28, Math.floor(space / Math.max(1, rows)))) : depth ? 17 : 200;
     if (depth) rows = cells.reduce((m, c) => Math.max(m, c ? levels[c - 1] : 0), 1);
-    const height = state.mode === "summary" ? Math.max(140, Math.min(260, space)) : rows * this.#rowHeight;
+    const height = state.mode === "summary" ? Math.min(260, space) : rows * this.#rowHeight;
     const { g } = sizeCanvas(this.canvas, room, height + TOP + AXIS);
     g.font = "11px system-ui, sans-serif";
     const { bits, p, image, pixels } = this.#pixels(wide, profiles || depth ? Math.max(1, rows) : height), times = new Uint32Array(d.scopes), { words } = palette;
@@ -339,14 +339,14 @@ export class Trace extends Picture {
     }
     g.textAlign = "center";
     g.strokeStyle = palette.dark ? "#777" : "#999";
-    const step = niceStep(this.#from, this.#to, Math.max(2, Math.floor(this.#width / 64)));
+    const step = niceStep(this.#from, this.#to, Math.max(2, Math.floor(this.#width / 64))), [unit, name] = ([[1e6, "s"], [1e3, "ms"]] as const).find((u) => this.#to >= u[0]) ?? [1, "us"];
     for (let t = Math.ceil(this.#from / step) * step; t <= this.#to; t += step) {
       const x = this.#left + ((t - this.#from) / (this.#to - this.#from)) * this.#width;
       g.beginPath();
       g.moveTo(x, TOP + height);
       g.lineTo(x, TOP + height + 4);
       g.stroke();
-      g.fillText(t ? timeText(Math.round(t)) : "0", Math.max(this.#left, Math.min(this.#left + this.#width - 16, x)), TOP + height + 13);
+      g.fillText(t ? (t / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9))) + name : "0", Math.max(this.#left, Math.min(this.#left + this.#width - 16, x)), TOP + height + 13);
     }
     // Where the selected row is on the stack.
     if (!node || state.mode !== "profiles") return;
