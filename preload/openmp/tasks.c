@@ -7,6 +7,9 @@
  * Fixed by libgomp's binary interface: names and arguments; that the first two words of a taskloop's arguments receive
  * the bounds, and the third names its reductions; that a detached task writes to its arguments (it is left alone). A
  * runtime calls `copy` for a task that it keeps, and may run one that it does not keep on the arguments as they are.
+ *
+ * A taskloop of more tasks than libgomp keeps is run one task after the other: on the arguments as they are, or, where
+ * there is a function that copies them, on as many copies, all at once on the stack. So a loop without one gets none.
  */
 #include "preload/openmp/gomp.h"
 #include "preload/openmp/tasks.h"
@@ -18,6 +21,7 @@
 typedef void copy_function(void *to, void *from);
 
 enum { PLACES_MOST = 8192, KNOWN_PLACES = 64, TRIES = 4, DETACHED = 1 << 13 };
+enum { LOOP_MOST = 1 << 16 }; /* bytes of arguments that are copied once more for a taskloop */
 
 /* Where tasks are created. */
 struct task_place {
@@ -57,14 +61,16 @@ void tasks_forget(void)
 
 static void copy(void *to, void *from)
 {
+    const struct task *f = from;
     struct task *t = to;
+    void *data = f->copied ? (char *)from + f->offset : f->data;
 
-    *t = *(const struct task *)from;
+    *t = *f;
     t->copied = true;
     if (t->copy)
-        t->copy((char *)to + t->offset, t->data);
+        t->copy((char *)to + t->offset, data);
     else if (t->size)
-        memcpy((char *)to + t->offset, t->data, t->size);
+        memcpy((char *)to + t->offset, data, t->size);
 }
 
 static __attribute__((noinline)) void run(void *argument)
@@ -138,13 +144,23 @@ const struct task_place *task_run(const struct task_place *place)
     return before;
 }
 
+static uint32_t offset_of_data(size_t boundary)
+{
+    return (uint32_t)((sizeof(struct task) + boundary - 1) & ~(boundary - 1));
+}
+
+static size_t boundary_of(long align)
+{
+    return align > (long)_Alignof(struct task) ? (size_t)align : _Alignof(struct task);
+}
+
 /* Puts our arguments before the program's: false, and all stays as it is, if the task's place cannot be found. */
 static bool wrap(struct task *t, uint64_t frame, const void *call, body_function **body, void **data,
-                 copy_function **copier, long *size, long *align, bool loop)
+                 copy_function **copier, long *size, long *align)
 {
-    long boundary = *align > (long)_Alignof(struct task) ? *align : (long)_Alignof(struct task);
+    size_t boundary = boundary_of(*align);
 
-    if (*size < 0 || boundary & (boundary - 1) || (loop && *size < (long)(2 * sizeof t->words[0])))
+    if (*size < 0 || boundary & (boundary - 1))
         return false;
     t->place = task_place_of(marks_region(), frame, call, (const void *)*body);
     if (!t->place)
@@ -153,16 +169,42 @@ static bool wrap(struct task *t, uint64_t frame, const void *call, body_function
     t->copy = *copier;
     t->data = *data;
     t->size = (size_t)*size;
-    t->offset = (uint32_t)((sizeof *t + (size_t)boundary - 1) & ~((size_t)boundary - 1));
+    t->offset = offset_of_data(boundary);
     t->copied = false;
-    t->loop = loop;
-    if (loop)
-        memcpy(t->words, *data, t->size < sizeof t->words ? t->size : sizeof t->words);
+    t->loop = false;
     *body = run;
     *data = t;
     *copier = copy;
     *size += t->offset;
-    *align = boundary;
+    *align = (long)boundary;
+    return true;
+}
+
+/* Bytes of a taskloop's arguments with ours, in which they begin at a boundary; 0: they stay as they are. */
+static size_t loop_room(copy_function *copier, long size, long align)
+{
+    size_t boundary = boundary_of(align);
+
+    if (size < (long)(2 * sizeof((struct task *)0)->words[0]) || boundary & (boundary - 1) || boundary > LOOP_MOST)
+        return 0;
+    return copier ? sizeof(struct task) : size > LOOP_MOST ? 0 : offset_of_data(boundary) + (size_t)size;
+}
+
+static bool wrap_loop(void *room, uint64_t frame, const void *call, body_function **body, void **data,
+                      copy_function **copier, long *size, long *align)
+{
+    size_t boundary = boundary_of(*align);
+    struct task *t = (struct task *)(((uintptr_t)room + boundary - 1) & ~(uintptr_t)(boundary - 1));
+
+    if (!wrap(t, frame, call, body, data, copier, size, align))
+        return false;
+    memcpy(t->words, t->data, t->size < sizeof t->words ? t->size : sizeof t->words);
+    t->loop = true;
+    if (!t->copy) {
+        memcpy((char *)t + t->offset, t->data, t->size);
+        t->copied = true;
+        *copier = NULL;
+    }
     return true;
 }
 
@@ -176,7 +218,7 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
     __typeof__(&GOMP_task) real_ = RUNTIME(GOMP_task);
     struct task task;
 
-    region_opening(!(flags & DETACHED) && wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, false));
+    region_opening(!(flags & DETACHED) && wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align));
     real_(body, data, copier, size, align, deferred, flags, depend, priority, detach);
     region_opening(false);
 }
@@ -188,9 +230,10 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
                          unsigned flags, unsigned long tasks, int priority, number start, number end, number step) \
     { \
         __typeof__(&function) real_ = RUNTIME(function); \
-        struct task task; \
+        size_t bytes = loop_room(copier, size, align); \
+        char room[bytes ? bytes + boundary_of(align) : 1]; \
 \
-        region_opening(wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, true)); \
+        region_opening(bytes &&wrap_loop(room, FRAME, CALLER, &body, &data, &copier, &size, &align)); \
         real_(body, data, copier, size, align, flags, tasks, priority, start, end, step); \
         region_opening(false); \
     }

@@ -118,6 +118,19 @@ static void sums(double *sum, unsigned long long *usum, int *last)
     *last = l;
 }
 
+/* So many that they have no room on a stack, and libgomp, which runs them one after the other, keeps none. */
+static long many(long n)
+{
+    static long met;
+
+#pragma omp taskloop grainsize(1)
+    for (long i = 0; i < n; i++) {
+#pragma omp atomic
+        met++;
+    }
+    return met - n;
+}
+
 static int cancelled(void)
 {
     int done = 0;
@@ -170,6 +183,10 @@ int main(int argc, char **argv)
         widely();
         in_order();
         sums(&sum, &usum, &last);
+        if (many(100000)) {
+#pragma omp atomic
+            wrong++;
+        }
         some = cancelled();
         ran = detached();
     }
