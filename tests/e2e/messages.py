@@ -59,6 +59,8 @@ def look_at_marks(what, db, out):
 
 def look_closer(what, db):
     """What the context and the ranks choose adds up; each call is a row of the program's own context."""
+    for r in ask(db, "messages columns messages, received")["rows"]:
+        check(count(r["values"][1]) <= count(r["values"][0]), f"{what}: more came than was sent, {r}")
     whole = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
     parts = {}
     for context in ("point_to_point", "blocking", "persistent", "collectives", "neighbours", "threads"):
