@@ -56,8 +56,8 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
     if (region_is_opening())
         return; /* gomp.c has it */
     opened_count++;
-    if (!r)
-        return;
+    if (!r || !call)
+        return; /* without a call it is a team of a league, which libomp makes for itself */
     r->frame = frame_of_call(frame, call);
     if (region_open(r, NULL, call, HQM_RUNTIME_OMPT))
         region->ptr = r;

@@ -260,6 +260,36 @@ sizes() {
 }
 gcc -O1 -g -fopenmp -o "$TMP/sizes" "$TMP/sizes.c" && sizes "$TMP/sizes" libgomp
 
+# A league is a region, as are those that its teams open, and nothing else is: what libomp makes of a team for itself counted for the next one.
+cat >"$TMP/leagues.c" <<'C'
+#include <omp.h>
+#include <stdio.h>
+static int leagues, opened;
+int main(void)
+{
+    for (int i = 0; i < 10; i++) {
+#pragma omp teams num_teams(2) thread_limit(2)
+        {
+#pragma omp parallel
+            if (!omp_get_thread_num()) {
+                __atomic_add_fetch(&opened, 1, __ATOMIC_RELAXED);
+                if (!omp_get_team_num())
+                    __atomic_add_fetch(&leagues, 1, __ATOMIC_RELAXED);
+            }
+            __asm__ volatile("");
+        }
+    }
+    printf("7 %d;9 %d;", leagues, opened);
+    return 0;
+}
+C
+leagues() {
+    OMP_NUM_THREADS=2 record -- "$1"
+    rows 'regions all sort by line columns line, entries' | awk -F, '{ printf "%s %s;", $(NF - 1), $NF }' >"$TMP/regions"
+    check "$2: regions of leagues: $(cat "$TMP/regions") for $(cat "$TMP/out")" cmp -s "$TMP/out" "$TMP/regions"
+}
+gcc -O1 -g -fopenmp -o "$TMP/leagues" "$TMP/leagues.c" && leagues "$TMP/leagues" libgomp
+
 # What the collector does itself is no cost of who opens regions, and no team's work.
 # Who waits at a barrier has come to the inside of the runtime by a jump: that it is one is known by what the program calls.
 cat >"$TMP/late.c" <<'C'
@@ -370,6 +400,7 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
     uneven "$TMP/uneven-libomp"
     clang -O1 -g -fopenmp -o "$TMP/sizes-libomp" "$TMP/sizes.c" && sizes "$TMP/sizes-libomp" libomp
+    clang -O1 -g -fopenmp -o "$TMP/leagues-libomp" "$TMP/leagues.c" && leagues "$TMP/leagues-libomp" libomp
     clang -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/tasks-libomp" tests/programs/tasks.c
     tasks "$TMP/tasks-libomp" libomp
     check "libomp: all of their work is below the procedure that creates them" all_below
