@@ -185,10 +185,12 @@ static uint32_t procedure_named(struct attribution *a, struct module_work *w, co
     return model_scope(a->model, &made);
 }
 
+/* `what` is "" or says what is at the line: a call of who opens the region. */
 static uint32_t region_scope(struct attribution *a, const struct module_work *w, uint32_t parent, const char *file,
-                             uint32_t line, const char *otherwise)
+                             uint32_t line, const char *what, const char *otherwise)
 {
-    AUTO_FREE char *name = line ? xasprintf("parallel region at %s:%u", *file ? file_basename(file) : "?", line)
+    AUTO_FREE char *name = line ? xasprintf("parallel region %s%sat %s:%u", what, *what ? " " : "",
+                                            *file ? file_basename(file) : "?", line)
                                 : xasprintf("parallel region in %s", otherwise);
 
     return model_scope(
@@ -234,7 +236,7 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
 
     host = procedure_named(a, w, made_of, procedure);
-    return o->kind == BODY_OF_TASK ? host : region_scope(a, w, host, o->file, o->line, name);
+    return o->kind == BODY_OF_TASK ? host : region_scope(a, w, host, o->file, o->line, "", name);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
@@ -271,37 +273,74 @@ static uint32_t host_scope(struct attribution *a, struct module_work *w, uint32_
     return procedure_named(a, w, opener_scope_name(w, scope), procedure);
 }
 
+/* A region in the code of a procedure, or of a body of one. */
+static uint32_t region_without_line(struct attribution *a, struct module_work *w, uint32_t procedure)
+{
+    const struct structure *s = &w->structure;
+    const char *name = opener_scope_name(w, procedure), *opener = NULL;
+    size_t base = strlen(name);
+
+    if (opener_split_name(name, &base) && !base)
+        opener = outlined_at(w, procedure)->opener;
+    AUTO_FREE char *host = opener ? xstrdup(opener) : xstrndup(name, base ? base : strlen(name));
+
+    return region_scope(a, w, convert_scope(a, w, procedure), intern_str(&s->strings, s->scopes.data[procedure].file),
+                        0, "", host);
+}
+
+/* The region that is opened in another one by nobody on the stack: by that one's body, which ended with a jump. */
+static uint32_t region_in_region(struct attribution *a, uint32_t outer)
+{
+    uint64_t body = map_get(&a->bodies, outer, UINT64_MAX);
+    struct module_work *w;
+
+    if (body == UINT64_MAX)
+        return HQDB_NONE;
+    w = &a->modules[body >> 32];
+    return region_without_line(a, w, (uint32_t)body);
+}
+
+/* Whether it is not known what is called there: the runtime, or a procedure that left for it by a jump. */
+static bool is_called_there(struct attribution *a, uint32_t region, const struct tree_frame *call)
+{
+    const struct tree_opening *o = opener_record(a, region);
+
+    return o && o->callee.module == TREE_NONE && !modules_callee(a, call->module, call->offset) &&
+           a->modules[call->module].callees;
+}
+
 /* The region that is opened at a call, if nothing is known of its body. */
 static uint32_t region_at_call(struct attribution *a, uint32_t region, const struct tree_frame *call)
 {
     struct module_work *w = &a->modules[call->module];
     uint32_t statement = opener_statement(a, call->module, call->offset), procedure = opener_jumper(a, region, &w);
+
     const struct structure *s = &w->structure;
 
     if (procedure != STRUCTURE_NONE) /* the line of the call is not the region's */
-        return region_scope(a, w, convert_scope(a, w, procedure),
-                            intern_str(&s->strings, s->scopes.data[procedure].file), 0,
-                            opener_scope_name(w, procedure));
+        return region_without_line(a, w, procedure);
     procedure = procedure_of(s, statement);
     if (procedure == STRUCTURE_NONE)
-        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, file_basename(w->path));
+        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, "", file_basename(w->path));
     return region_scope(a, w, host_scope(a, w, statement, procedure),
                         intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
-                        opener_scope_name(w, procedure));
+                        is_called_there(a, region, call) ? "called" : "", opener_scope_name(w, procedure));
 }
 
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
 {
     const struct tree_frame *f = calltree_frame(a->tree, frame), *call;
     uint64_t body = map_get(&a->bodies, frame, UINT64_MAX);
-    uint32_t scope;
+    uint32_t scope = HQDB_NONE;
 
     call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
     if (body != UINT64_MAX)
         scope = convert_scope(a, &a->modules[body >> 32], (uint32_t)body);
     else if (call && call->module < a->tree->modules.len)
         scope = region_at_call(a, frame, call);
-    else
+    else if (call && call->module == TREE_REGION)
+        scope = region_in_region(a, f->parent);
+    if (scope == HQDB_NONE)
         scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_REGION,
                                                             .parent = MODEL_ROOT,
                                                             .name = "parallel region",

@@ -24,15 +24,23 @@ static uint32_t locate(uint64_t address, uint64_t *offset)
     return code.module;
 }
 
-/* Returns the target of the call instruction before this address, 0 if it is not a direct call. */
+/* Returns the target of the call instruction before this address, by itself or by a word in memory (a jump table of the
+ * linker's, or a pointer to a procedure); 0 if it is no such one. */
 static uint64_t called_before(const uint8_t *address)
 {
+    uint64_t at;
     int32_t distance;
 
-    if (!raw_readable((uint64_t)address - 5) || address[-5] != 0xe8)
+    if (!raw_readable((uint64_t)address - 6) || !raw_readable((uint64_t)address - 1))
         return 0;
     memcpy(&distance, address - 4, sizeof distance);
-    return (uint64_t)address + (uint64_t)(int64_t)distance;
+    at = (uint64_t)address + (uint64_t)(int64_t)distance;
+    if (address[-5] == 0xe8)
+        return at;
+    if (address[-6] != 0xff || address[-5] != 0x15 || !raw_readable(at) || !raw_readable(at + 7))
+        return 0;
+    memcpy(&at, (const void *)at, sizeof at);
+    return at;
 }
 
 static COLD void describe(struct hqm_region *record, const void *body, const void *call, enum hqm_runtime runtime)

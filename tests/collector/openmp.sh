@@ -194,6 +194,44 @@ jumps() {
     check "$2: nobody calls main again" [ "$(rows 'tree all' | awk -F, '$3 ~ /^main/' | wc -l)" = 1 ]
 }
 
+# What ends with a jump itself is on no stack: a region in a region is one of its procedure all the same, and where a procedure was called through a pointer it is
+# said that the line is that of the call.
+cat >"$TMP/ends.c" <<'C'
+#include "burn.h"
+__attribute__((noinline)) void spend(double seconds) { burn(seconds); }
+__attribute__((noinline)) void outer(void)
+{
+#pragma omp parallel num_threads(2)
+    {
+        burn(0.002);
+#pragma omp parallel num_threads(1)
+        spend(0.002);
+    }
+}
+__attribute__((noinline)) void pointed(void)
+{
+#pragma omp parallel num_threads(2)
+    spend(0.002);
+}
+static void (*volatile pointer)(void) = pointed;
+int main(void)
+{
+    for (int i = 0; i < 20; i++) {
+        outer();
+        pointer();
+    }
+    return 0;
+}
+C
+ends() {
+    record -e CPUTIME@500/s -- "$1"
+    rows 'regions sort by line columns entries' | awk -F, '{ printf "%s %s;", $3, $NF }' >"$TMP/regions"
+    check "$2: regions whose bodies end with a jump: $(cat "$TMP/regions")" [ "$(cat "$TMP/regions")" = "$3" ]
+    check "$2: they are no procedures" [ "$(rows 'procedures all' | grep -cE 'omp_fn|omp_outlined')" = 0 ]
+}
+gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/ends" "$TMP/ends.c" &&
+    ends "$TMP/ends" libgomp 'parallel region at ends.c:5 20;parallel region at ends.c:9 40;parallel region at ends.c:15 20;'
+
 # Teams are as large as the runtime says, however few samples fell: of each region the program prints what it counts itself.
 cat >"$TMP/sizes.c" <<'C'
 #include <omp.h>
@@ -395,6 +433,8 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/inlined-libomp" "$TMP/inlined.c" && inlined "$TMP/inlined-libomp" libomp
     clang -O2 -g -fopenmp -fPIE -pie -Itests/programs -o "$TMP/jumps-libomp" "$TMP/jumps.c" && jumps "$TMP/jumps-libomp" libomp
     clang -O2 -g -fopenmp -fno-pie -no-pie -Itests/programs -o "$TMP/jumps-fixed" "$TMP/jumps.c" && jumps "$TMP/jumps-fixed" "libomp, fixed addresses"
+    clang -O2 -g -fopenmp -Itests/programs -o "$TMP/ends-libomp" "$TMP/ends.c" &&
+        ends "$TMP/ends-libomp" libomp 'parallel region at ends.c:5 20;parallel region called at ends.c:22 20;parallel region in outer 40;'
     clang++ -O2 -g -fopenmp -Itests/programs -o "$TMP/places-libomp" tests/programs/places.cc
     places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
