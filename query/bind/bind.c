@@ -127,7 +127,7 @@ static struct hq_error *bind_text(struct binding *b, enum operator op, const str
     if (attribute->kind != PROGRAM_ATTRIBUTE)
         return NULL;
     if (attribute->attribute == ATTRIBUTE_GROUP)
-        vec_push(&b->groups, (struct named_group){side->place, text});
+        vec_push(&b->groups, (struct named_group){side->place, text, NULL});
     if (attribute->attribute == ATTRIBUTE_KIND && op <= OP_NE)
         return kinds_check(b, side, text);
     if (attribute->attribute == ATTRIBUTE_NAME && op == OP_EQ)
@@ -248,9 +248,11 @@ static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool
                            "a regular expression needs a text on its left: name, file, module, kind, callsite ...");
     HQ_TRY(regex_compile(&e->regex, &p->regex));
     vec_push(&b->regexes, p->regex);
-    if (p->args[0]->kind == PROGRAM_ATTRIBUTE && p->args[0]->attribute == ATTRIBUTE_NAME && !p->negated)
-        HQ_TRY(names_check(b, &e->regex));
-    return NULL;
+    if (p->args[0]->kind != PROGRAM_ATTRIBUTE || p->negated)
+        return NULL;
+    if (p->args[0]->attribute == ATTRIBUTE_GROUP)
+        vec_push(&b->groups, (struct named_group){e->regex.place, e->regex.text, p->regex});
+    return p->args[0]->attribute == ATTRIBUTE_NAME ? names_check(b, &e->regex) : NULL;
 }
 
 /* ---- functions ---- */
@@ -322,6 +324,15 @@ static struct hq_error *bind_function(struct binding *b, const struct expr *e, b
     return NULL;
 }
 
+/* `set waits /REGEX/` names procedures, as `name =~ /REGEX/` does. */
+static struct hq_error *check_waits(struct binding *b, const struct place *place)
+{
+    const struct setting_value *set = &b->env->settings.of[SETTING_WAITS];
+    struct pattern p = {.place = *place, .kind = PATTERN_REGEX, .text = set->text, .ignore_case = set->ignore_case};
+
+    return set->text ? names_check(b, &p) : NULL;
+}
+
 static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, struct program **out)
 {
     struct program *p = bind_new(b, PROGRAM_ATTRIBUTE, 0);
@@ -337,7 +348,7 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
     b->uses_attributes = true;
     b->uses_waits |= e->attribute == ATTRIBUTE_WAITS;
     b->uses_groups |= e->attribute == ATTRIBUTE_GROUP;
-    return NULL;
+    return e->attribute == ATTRIBUTE_WAITS ? check_waits(b, &e->place) : NULL;
 }
 
 static struct hq_error *bind_total(struct binding *b, const struct expr *e, struct program **out)

@@ -92,6 +92,16 @@ static unsigned first_compared(const struct binding *b)
     return 0;
 }
 
+/* Zero would be a number, and a wrong one. */
+static struct hq_error *check_times(struct binding *b, const struct metric_ref *r, const struct program *p)
+{
+    if (p->kind != PROGRAM_SLOT || !selection_knows_nothing_of(b->selection, p->slot / 2))
+        return NULL;
+    b->untimed = true;
+    return place_error(&r->place, NULL, "%s was recorded without a trace, so unknown in a slice of time (during)",
+                       b->selection->measures.data[p->slot / 2].name);
+}
+
 static struct hq_error *bind_number(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
 {
     unsigned columns = binding_columns(b), metric = (r->number - 1) / 2;
@@ -115,7 +125,7 @@ static struct hq_error *bind_number(struct binding *b, const struct metric_ref *
         metric = (unsigned)m;
     }
     *out = slot_program(b, metric, x);
-    return NULL;
+    return check_times(b, r, *out);
 }
 
 struct hq_error *bind_metric(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
@@ -128,7 +138,7 @@ struct hq_error *bind_metric(struct binding *b, const struct metric_ref *r, bool
     measure = metrics_find(b->selection, r->name, r->side);
     if (measure != SIZE_MAX) {
         *out = slot_program(b, measure, exclusive || r->exclusive);
-        return NULL;
+        return check_times(b, r, *out);
     }
     let = r->side == SIDE_HERE ? find_let(b, r->name) : NULL;
     if (let)

@@ -95,8 +95,28 @@ static struct hq_error *compared_by_view(struct run *run)
     return NULL;
 }
 
+/* Leaves a column out: nothing is known of its metric in a slice of time. */
+static bool is_unknown(struct run *run, unsigned n, struct hq_error **err, struct str *names)
+{
+    unsigned metric = (n - 1) / 2;
+    bool measured = metric < run->selection.here_count;
+
+    if (measured ? !selection_knows_nothing_of(&run->selection, metric) : !*err || !run->binding.untimed)
+        return false;
+    run->binding.untimed = false;
+    hq_error_free(*err);
+    *err = NULL;
+    if (n % 2)
+        str_addf(names, "%s%s", names->len ? ", " : "",
+                 measured ? run->selection.measures.data[metric].name
+                          : run->env->lets.data[metric - run->selection.here_count].name);
+    return true;
+}
+
 static struct hq_error *default_columns(struct run *run)
 {
+    AUTO_STR struct str unknown = {0};
+
     if (run->view->compares && run->query->samples.compare)
         return compared_by_view(run);
     unsigned from = 1,
@@ -113,7 +133,12 @@ static struct hq_error *default_columns(struct run *run)
 
         if (n % 2 == 0 && (run->view->prepare || run->view->of_wholes))
             continue;
-        HQ_TRY(bind_column(&run->binding, n, &run->query->view.place, &p, &name));
+        struct hq_error *err = bind_column(&run->binding, n, &run->query->view.place, &p, &name);
+
+        if (is_unknown(run, n, &err, &unknown))
+            continue;
+        if (err)
+            return err;
         c = add_column(run, p, name);
         if (p->kind == PROGRAM_SLOT && !p->linear)
             continue; /* a number that is no amount */
@@ -121,6 +146,8 @@ static struct hq_error *default_columns(struct run *run)
             c->metric = arena_strndup(&run->table->arena, name, strlen(name) - (n % 2 ? 0 : 2));
         c->scope = n % 2 ? SCOPED_INCLUSIVE : SCOPED_EXCLUSIVE;
     }
+    if (unknown.len)
+        run_note(run, "recorded without a trace, so unknown in a slice of time: %s", str_cstr(&unknown));
     return NULL;
 }
 
@@ -153,9 +180,19 @@ static struct hq_error *bind_columns(struct run *run)
     return NULL;
 }
 
+/* The first metric of which anything is known; 0: of none. */
+static size_t first_measure(const struct selection *s)
+{
+    size_t first = 0;
+
+    while (first < s->here_count && selection_knows_nothing_of(s, first))
+        first++;
+    return first < s->here_count ? first : 0;
+}
+
 /* The first amount that a list shows, if `columns` leaves out the first metric: an order by what is not seen looks like
  * none. A row that has others below it stays where all of its cost puts it. NULL: the first metric. */
-static struct program *first_shown(const struct run *run)
+static struct program *first_shown(const struct run *run, size_t first)
 {
     struct program *shown = NULL;
 
@@ -164,7 +201,7 @@ static struct program *first_shown(const struct run *run)
     vec_foreach(p, &run->columns) {
         if ((*p)->kind != PROGRAM_SLOT || !(*p)->linear)
             continue;
-        if ((*p)->slot == 0)
+        if ((*p)->slot == 2 * first)
             return NULL;
         if (!shown)
             shown = *p;
@@ -179,10 +216,8 @@ static struct program *default_key(struct run *run)
 
     if (!run->selection.here_count)
         return NULL;
-    if (!run->tree->old) {
-        run->binding.used[0] = 1;
-        return side_program(run, 0, false);
-    }
+    if (!run->tree->old)
+        return side_program(run, first_measure(&run->selection), false);
     for (size_t i = 0; i < run->selection.measures.len; i++)
         if (on_both_sides(&run->selection.measures.data[i])) {
             p = ARENA_NEW(&run->arena, struct program);
@@ -210,7 +245,7 @@ static struct hq_error *bind_sort(struct run *run)
     }
     if ((run->sort.len && run->view->in_order) || !first)
         return NULL;
-    struct program *shown = run->sort.len || run->tree->old ? NULL : first_shown(run);
+    struct program *shown = run->sort.len || run->tree->old ? NULL : first_shown(run, first_measure(&run->selection));
 
     if (shown)
         vec_push(&run->sort, (struct sort_program){.program = shown});
@@ -307,7 +342,7 @@ struct hq_error *clauses_bind(struct run *run)
 {
     const struct query *q = run->query;
 
-    run->first = run->selection.here_count ? side_program(run, 0, false) : NULL;
+    run->first = run->selection.here_count ? side_program(run, first_measure(&run->selection), false) : NULL;
     if (run->view->covers)
         HQ_TRY(bind_explain(run));
     if (!run->view->covers || q->columns.len)

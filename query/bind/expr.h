@@ -78,6 +78,7 @@ struct binding {
     VEC(struct named_group {
         struct place place;
         const char *name;
+        struct regex *regex; /* what it is to match instead; NULL */
     })
     groups; /* what `group` is compared with */
     /* Columns and sort keys are bound, conditions of where, or those of expect. */
@@ -95,6 +96,7 @@ struct binding {
     } * lets;
     size_t let_count, let_room;
     int let_depth;
+    bool untimed; /* the last error: of a metric without a trace nothing is known in a slice of time */
 };
 
 void binding_init(struct binding *b, struct query_env *env, struct selection *s, struct arena *arena); /* bind.c */

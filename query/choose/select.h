@@ -103,6 +103,15 @@ bool selection_leaves_out(const struct selection *s, bool old, uint32_t metric);
 /* Whether the values of a selected profile count in the totals of a metric. */
 bool selection_counts(const struct selection *s, bool old, uint32_t profile, uint32_t metric);
 
+/* Whether nothing is known of a measure: its samples were recorded without their times, and a slice of time is chosen.
+ */
+static inline bool selection_knows_nothing_of(const struct selection *s, size_t measure)
+{
+    const struct measure *m = &s->measures.data[measure];
+
+    return s->sliced && !m->of_view && !(m->flags & HQDB_METRIC_TRACED);
+}
+
 static inline bool selection_has_profile(const struct selection *s, uint32_t profile)
 {
     return !s->profiles || s->profiles[profile];

@@ -208,8 +208,14 @@ static void set_unknown(struct run *run, const char *why)
 struct hq_error *grouping_make_shown(struct run *run, const struct grouping **out)
 {
     HQ_TRY(grouping_make(run, run->query->view.grouped, out));
-    for (size_t i = 0; i < (*out)->count && !rows_filtered(run); i++)
-        set_unknown(run, (*out)->rows[i].unknown);
+    for (size_t i = 0; i < (*out)->count; i++) {
+        const char *unknown = (*out)->rows[i].unknown;
+
+        if (!rows_filtered(run))
+            set_unknown(run, unknown);
+        else if (unknown) /* it matters if no row is kept */
+            run->binding.unknown_name = unknown;
+    }
     if (!(*out)->count) {
         const char *why = run->query->view.grouped == GROUPED_DEFINED ? NO_GROUPS
                                                                       : "nothing was measured that a group could hold";
@@ -220,21 +226,31 @@ struct hq_error *grouping_make_shown(struct run *run, const struct grouping **ou
     return NULL;
 }
 
+static bool is_named(const struct grouping_row *row, const struct named_group *named)
+{
+    return named->regex ? regex_matches(named->regex, row->name) : !strcmp(row->name, named->name);
+}
+
 /* A name that none of the groups has is like a pattern that matches nothing. */
 static struct hq_error *check_name(struct run *run, const struct grouping *g, const struct named_group *named)
 {
     AUTO_STR struct str text = {0};
     struct suggest near;
+    const char *unknown = NULL;
 
-    for (size_t i = 0; i < g->count; i++)
-        if (!strcmp(g->rows[i].name, named->name)) {
-            set_unknown(run, g->rows[i].unknown);
+    for (size_t i = 0; i < g->count; i++) {
+        if (is_named(&g->rows[i], named) && !g->rows[i].unknown)
             return NULL;
-        }
-    suggest_init(&near, named->name, 3);
-    for (size_t i = 0; i < g->count; i++)
+        if (is_named(&g->rows[i], named))
+            unknown = g->rows[i].unknown;
+    }
+    set_unknown(run, unknown);
+    if (unknown)
+        return NULL;
+    suggest_init(&near, named->regex ? "" : named->name, 3);
+    for (size_t i = 0; i < g->count && !named->regex; i++)
         suggest_add(&near, g->rows[i].name);
-    str_addf(&text, "there is no group `%s`", named->name);
+    str_addf(&text, named->regex ? "no group matches `/%s/`" : "there is no group `%s`", named->name);
     suggest_text(&near, &text);
     if (!g->count)
         str_add(&text, "; `set groups FILE` or `group NAME = ...` defines some");

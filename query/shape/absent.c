@@ -43,10 +43,12 @@ static const struct program *blank_attribute(struct run *run, const struct progr
 
 /* ---- what no row is called ---- */
 
-/* Attributes that tell what a row is, not what kind of thing. */
-static bool identifies(const struct run *run, enum attribute a)
+/* Attributes that tell what a row is, not what kind of thing; and a view's own numbers, such as a sender. */
+static bool identifies(const struct run *run, const struct program *p)
 {
-    switch (a) {
+    if (p->kind == PROGRAM_SLOT)
+        return run->selection.measures.data[p->slot / 2].plain;
+    switch (p->attribute) {
     case ATTRIBUTE_NAME: return !(run->binding.row_kinds & KIND_BIT(SCOPE_PROCEDURE));
     case ATTRIBUTE_FILE:
     case ATTRIBUTE_LINE:
@@ -60,6 +62,11 @@ static bool identifies(const struct run *run, enum attribute a)
     }
 }
 
+static bool names_row(const struct program *p)
+{
+    return p->kind == PROGRAM_ATTRIBUTE || p->kind == PROGRAM_SLOT;
+}
+
 /* The attribute that a condition wants to be one value, or to match; NULL: it is no such condition. *value: the other
  * side, NULL of a match. */
 static const struct program *wanted(const struct program *p, const struct program **value)
@@ -69,11 +76,10 @@ static const struct program *wanted(const struct program *p, const struct progra
         return !p->negated && p->args[0]->kind == PROGRAM_ATTRIBUTE ? p->args[0] : NULL;
     if (p->kind != PROGRAM_BINARY || p->op != OP_EQ)
         return NULL;
-    bool turned = p->args[1]->kind == PROGRAM_ATTRIBUTE;
+    bool turned = names_row(p->args[1]);
 
     *value = p->args[!turned];
-    return p->args[turned]->kind == PROGRAM_ATTRIBUTE &&
-                   ((*value)->kind == PROGRAM_TEXT || (*value)->kind == PROGRAM_NUMBER)
+    return names_row(p->args[turned]) && ((*value)->kind == PROGRAM_TEXT || (*value)->kind == PROGRAM_NUMBER)
                ? p->args[turned]
                : NULL;
 }
@@ -91,7 +97,8 @@ static bool holds_for_module(const struct db *db, const struct program *p)
     return false;
 }
 
-static bool holds_for_any(struct run *run, const struct program *p, const struct entries *all)
+static bool holds_for_any(struct run *run, const struct program *p, const struct program *attribute,
+                          const struct entries *all)
 {
     for (size_t i = 0; i < all->len && !run_interrupted(run); i++) {
         struct facts facts = entry_facts(run, all->data[i]);
@@ -100,7 +107,8 @@ static bool holds_for_any(struct run *run, const struct program *p, const struct
         if (program_truth(p, &at) == 1)
             return true;
     }
-    return holds_for_module(run->tree->db, p) || holds_for_module(run->tree->old, p);
+    return attribute->kind == PROGRAM_ATTRIBUTE &&
+           (holds_for_module(run->tree->db, p) || holds_for_module(run->tree->old, p));
 }
 
 /* Returns a condition that has to hold for the whole, and holds for nothing that is there; NULL: there is none. */
@@ -113,7 +121,7 @@ static const struct program *nowhere(struct run *run, const struct program *p, c
 
         return !a == (p->op == OP_AND) ? nowhere(run, p->args[1], all) : a;
     }
-    return attribute && identifies(run, attribute->attribute) && !holds_for_any(run, p, all) ? p : NULL;
+    return attribute && identifies(run, attribute) && !holds_for_any(run, p, attribute, all) ? p : NULL;
 }
 
 static void suggest_values(struct run *run, const struct program *attribute, const struct program *value,
@@ -137,7 +145,8 @@ static void suggest_values(struct run *run, const struct program *attribute, con
 static const char *tell_nowhere(struct run *run, const struct program *p, const struct entries *all)
 {
     const struct program *value, *attribute = wanted(p, &value);
-    const char *name = attribute_words[attribute->attribute].name;
+    const char *name = attribute->kind == PROGRAM_SLOT ? run->selection.measures.data[attribute->slot / 2].name
+                                                       : attribute_words[attribute->attribute].name;
     AUTO_STR struct str text = {0};
 
     if (!value)

@@ -230,16 +230,43 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* "about 1200 more samples would decide" */
-static void say_more(const struct run *run, double factor, struct str *out)
+struct sampled {
+    const struct selection *s;
+    const struct measure *first;
+};
+
+static void find_sampled(void *arg, unsigned slot)
 {
-    const struct measure *m = run->selection.here_count ? &run->selection.measures.data[0] : NULL;
+    struct sampled *f = arg;
+    const struct measure *m = &f->s->measures.data[slot / 2];
+
+    if (!f->first && m->side != SIDE_DELTA && !(m->flags & (HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS)))
+        f->first = m;
+}
+
+/* "about 1200 more samples would decide": of the metric that the condition is about. */
+static void say_more(const struct run *run, const struct program *p, double factor, struct str *out)
+{
+    struct sampled f = {&run->selection, NULL};
+
+    program_slots(p, find_sampled, &f);
+    const struct measure *m = f.first ? f.first : run->selection.here_count ? &run->selection.measures.data[0] : NULL;
     double more = m ? ceil((double)m->total_count * (factor - 1)) : INFINITY;
 
     if (isfinite(more) && more < 1e12)
         str_addf(out, "; about %.0f more samples would decide", more);
     else
         str_add(out, "; the value is on the bound, so no number of samples would decide");
+}
+
+/* The comparison that is undecided, of a condition that may have several. */
+static const struct program *undecided(struct run *run, struct entry *e, const struct program *p)
+{
+    struct facts facts = entry_facts(run, e);
+    struct point at = entry_point(run, e, &facts);
+    const struct program *c = deciding(run, e, p, &at, UNDECIDED);
+
+    return c ? c : p;
 }
 
 static void say_row(struct run *run, struct entry *e, bool one_of_many, const struct program *p, enum outcome outcome,
@@ -259,11 +286,11 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
 
     if (t->unseen) {
         str_add(out, "0 rows, in a run that is too short to tell");
-        say_more(run, t->more, out);
+        say_more(run, p, t->more, out);
     } else if (verdict == VERDICT_INCONCLUSIVE) {
         str_addf(out, "%zu of %zu row%s undecided", t->undecided, t->rows, plural(t->rows));
         say_row(run, t->first_undecided, t->undecided > 1, p, UNDECIDED, out);
-        say_more(run, t->more, out);
+        say_more(run, undecided(run, t->first_undecided, p), t->more, out);
     } else if (verdict == VERDICT_FAIL && x->kind == EXPECT_ANY) {
         str_addf(out, "%s of %zu row%s holds", t->rows ? "none" : "0", t->rows, plural(t->rows));
         if (t->rows == 1)
