@@ -74,8 +74,10 @@ static const struct let *find_let(const struct binding *b, const char *name)
     return NULL;
 }
 
-static struct hq_error *no_such_side(const struct metric_ref *r)
+static struct hq_error *no_such_side(const struct binding *b, const struct metric_ref *r, const char *name)
 {
+    if (b->selection->tree.old)
+        return place_error(&r->place, NULL, "only this database has the metric %s", name);
     return place_error(&r->place, NULL, "`%s` compares: the query needs `compare with DB`",
                        r->side == SIDE_OLD ? "old." : "delta");
 }
@@ -92,14 +94,21 @@ static unsigned first_compared(const struct binding *b)
     return 0;
 }
 
-/* Zero would be a number, and a wrong one. */
-static struct hq_error *check_times(struct binding *b, const struct metric_ref *r, const struct program *p)
+/* What was not measured is not zero: neither in a slice of time, where there is no trace, nor on the other side. */
+static struct hq_error *check_known(struct binding *b, const struct metric_ref *r, const struct program *p)
 {
-    if (p->kind != PROGRAM_SLOT || !selection_knows_nothing_of(b->selection, p->slot / 2))
+    const struct measure *m = p->kind == PROGRAM_SLOT ? &b->selection->measures.data[p->slot / 2] : NULL;
+
+    if (!m)
+        return NULL;
+    if (m->side == SIDE_DELTA && (m->here_measure == SIZE_MAX || m->old_measure == SIZE_MAX))
+        return place_error(&r->place, NULL, "only %s database has the metric %s, so there is no difference to tell",
+                           m->old_measure == SIZE_MAX ? "this" : "the other", m->name);
+    if (!selection_knows_nothing_of(b->selection, p->slot / 2))
         return NULL;
     b->untimed = true;
     return place_error(&r->place, NULL, "%s was recorded without a trace, so unknown in a slice of time (during)",
-                       b->selection->measures.data[p->slot / 2].name);
+                       m->name);
 }
 
 static struct hq_error *bind_number(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
@@ -117,15 +126,15 @@ static struct hq_error *bind_number(struct binding *b, const struct metric_ref *
         return bind_let(b, &b->env->lets.data[metric - b->selection->here_count], &r->place, x, out);
     }
     if (r->side != SIDE_HERE) {
-        size_t m = metrics_find(b->selection, b->selection->measures.data[r->alone ? first_compared(b) : metric].name,
-                                r->side);
+        const char *name = b->selection->measures.data[r->alone ? first_compared(b) : metric].name;
+        size_t m = metrics_find(b->selection, name, r->side);
 
         if (m == SIZE_MAX)
-            return no_such_side(r);
+            return no_such_side(b, r, name);
         metric = (unsigned)m;
     }
     *out = slot_program(b, metric, x);
-    return check_times(b, r, *out);
+    return check_known(b, r, *out);
 }
 
 struct hq_error *bind_metric(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
@@ -138,13 +147,13 @@ struct hq_error *bind_metric(struct binding *b, const struct metric_ref *r, bool
     measure = metrics_find(b->selection, r->name, r->side);
     if (measure != SIZE_MAX) {
         *out = slot_program(b, measure, exclusive || r->exclusive);
-        return check_times(b, r, *out);
+        return check_known(b, r, *out);
     }
     let = r->side == SIDE_HERE ? find_let(b, r->name) : NULL;
     if (let)
         return bind_let(b, let, &r->place, exclusive || r->exclusive, out);
     if (r->side != SIDE_HERE && metrics_find(b->selection, r->name, SIDE_HERE) != SIZE_MAX)
-        return no_such_side(r);
+        return no_such_side(b, r, r->name);
     return metrics_unknown(b->selection, b->env, r);
 }
 
