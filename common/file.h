@@ -91,6 +91,8 @@ bool file_exists(const char *path); /* anything, symbolic links followed; file_d
  * read. */
 bool file_is_absent(const char *path);
 bool file_is_dir(const char *path);
+/* Whether two paths lead to one file or directory that is there. */
+bool file_is_same(const char *a, const char *b);
 /* Whether something is there that is no plain file: a directory, a pipe, a device, which reading may not come back
  * from. */
 bool file_is_other(const char *path);

@@ -31,6 +31,13 @@ bool file_is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool file_is_other(const char *path)
 {
     struct stat st;

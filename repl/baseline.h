@@ -174,7 +174,7 @@ void baseline_fold(struct baseline *b);
  * Without an old value, those below `least` go. `by_source`: the old values are by the names of the source.
  */
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
-                    double least); /* baseline_judge.c */
+                    double least); /* baseline_measure.c */
 
 /* ---- chance (baseline_chance.c) ---- */
 

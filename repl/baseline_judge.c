@@ -133,7 +133,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     } else if (verdict == GATE_UNDECIDED) {
         judge_open(j, old, now, &d);
     } else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise) {
-        vec_push(&j->rest, (struct told){.line = arena_printf(j->arena, "fell: %s", what)});
+        vec_push(&j->rest, (struct told){arena_printf(j->arena, "fell: %s", what), -d.rise / d.allowed});
     }
     if (old->absolute) {
         if (verdict == GATE_OK && old->value > 0)
@@ -275,7 +275,7 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
 
 /* ---- the lines in their order ---- */
 
-enum { ROSE_MAX = 8, OPEN_MAX = 3 };
+enum { ROSE_MAX = 8, REST_MAX = 8, OPEN_MAX = 3 };
 
 static int by_size(const void *a, const void *b)
 {
@@ -291,6 +291,15 @@ static void tell_rises(struct judge *j)
         vec_push(j->lines, j->rose.data[i].line);
     if (j->rose.len > ROSE_MAX)
         vec_push(j->lines, arena_printf(j->arena, "      and %zu more", j->rose.len - ROSE_MAX));
+}
+
+static void tell_rest(struct judge *j)
+{
+    vec_sort(&j->rest, by_size);
+    for (size_t i = 0; i < j->rest.len && i < REST_MAX; i++)
+        vec_push(j->lines, j->rest.data[i].line);
+    if (j->rest.len > REST_MAX)
+        vec_push(j->lines, arena_printf(j->arena, "      and %zu more that fell or are gone", j->rest.len - REST_MAX));
 }
 
 /* How many values are open, what to do about it, and those that are open widest. */
@@ -350,6 +359,59 @@ static void tell_power(struct judge *j)
                  "one side is of one run: it is taken to differ from others as the runs of the other side do");
 }
 
+/* Returns the seconds of a sampled metric in a run, by the largest of its rows; 0: not known. A baseline keeps
+ * seconds of several runs only. */
+static double whole_of(const struct baseline_query *q, const char *metric, unsigned least_runs)
+{
+    size_t n = baseline_metric_length(metric);
+    double share = 0, whole = 0;
+
+    vec_foreach(v, &q->values)
+        if (v->dim == DIM_SECONDS && isfinite(v->samples) && v->value > 0 && v->share > share &&
+            runs_of(v) >= least_runs && baseline_metric_length(v->metric) == n && !strncmp(v->metric, metric, n)) {
+            share = v->share;
+            whole = v->value / v->share;
+        }
+    return whole;
+}
+
+/*
+ * A program that became slower in all of its parts alike has the shares that it had. Seconds belong to the machine of
+ * that day, so they fail nothing; but runs that take half as long again are no runs of which shares tell that all is
+ * well.
+ */
+static void tell_seconds(struct judge *j, const struct baseline_query *before, const struct baseline_query *now)
+{
+    static const double longer = 1.5;
+    AUTO(row_names_deinit) struct row_names told = {0};
+
+    vec_foreach(v, &now->values) {
+        const char *metric = arena_strndup(j->arena, v->metric, baseline_metric_length(v->metric));
+        char from[UNITS_TEXT], to[UNITS_TEXT];
+        bool is_new;
+
+        row_names_add(&told, metric, "", &is_new);
+        double old = is_new ? whole_of(before, metric, 2) : 0, here = old > 0 ? whole_of(now, metric, 1) : 0;
+
+        if (j->outcome == CHECK_FAIL || !(here > 0))
+            continue;
+        bool much = here > longer * old && j->elsewhere != MACHINE_PROCESSOR && j->elsewhere != MACHINE_COUNT;
+
+        units_format(from, old, v->dim);
+        units_format(to, here, v->dim);
+        if (much)
+            comes_to(j, CHECK_INCONCLUSIVE);
+        vec_push(j->lines,
+                 much ? arena_printf(j->arena,
+                                     "cannot tell: a run has %s of %s, where it had %s. Shares do not tell what became "
+                                     "slower in all its parts alike: race it (hq race), or write the baseline again if "
+                                     "it is meant to run longer",
+                                     to, metric, from)
+                      : arena_printf(j->arena, "not judged are seconds: %s -> %s of %s in a run (hq race)", from, to,
+                                     metric));
+    }
+}
+
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
@@ -384,19 +446,20 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     }
     vec_foreach(g, &j.gone)
         if (!g->taken && (g->value->absolute || g->value->share > 0.02))
-            vec_push(&j.rest, (struct told){.line = arena_printf(arena, "gone: %s of %s, was %s", g->value->metric,
-                                                                 row_paths_text(&j.paths, arena, g->value->path, false),
-                                                                 amount(&j, g->value))});
+            vec_push(&j.rest, (struct told){arena_printf(arena, "gone: %s of %s, was %s", g->value->metric,
+                                                         row_paths_text(&j.paths, arena, g->value->path, false),
+                                                         amount(&j, g->value)),
+                                            g->value->absolute ? INFINITY : g->value->share / g->value->tolerance});
     if (!now->values.len && before->values.len) {
         comes_to(&j, CHECK_INCONCLUSIVE);
         vec_push(lines, "this run has no samples of any row: too few to compare");
     }
     tell_rises(&j);
-    vec_foreach(t, &j.rest)
-        vec_push(lines, t->line);
+    tell_rest(&j);
     tell_renamed(&j);
     tell_open(&j);
     tell_power(&j);
+    tell_seconds(&j, before, now);
     vec_deinit(&j.rose);
     vec_deinit(&j.open);
     vec_deinit(&j.rest);
@@ -407,53 +470,4 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     if (failed)
         *failed = j.failed;
     return j.outcome;
-}
-
-/* ---- an update ---- */
-
-/* Far from what a check calls a rise, so that what it called one is written anew. */
-static bool is_as_before(const struct baseline_value *old, const struct baseline_value *now)
-{
-    struct gate_difference d = baseline_difference(old, now, 1);
-
-    double error = fmax(d.error, d.sampling);
-
-    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples && now->runs <= old->runs &&
-           fabs(d.rise) < 1.64 * error;
-}
-
-static double tolerance_of(const struct baseline_value *v)
-{
-    return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
-}
-
-void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
-                    double least)
-{
-    AUTO(arena_deinit) struct arena arena = {0};
-    AUTO(row_names_deinit) struct row_names names = {0};
-    size_t kept = 0;
-
-    if (before)
-        baseline_value_names(before, &names);
-    for (size_t i = 0; i < q->values.len; i++) {
-        struct baseline_value v = q->values.data[i];
-        const struct baseline_value *old = baseline_value_find(before, &names, v.metric,
-                                                               by_source ? baseline_fold_path(&arena, v.path) : v.path);
-
-        old = old && old->absolute == v.absolute ? old : NULL;
-        if (!old && v.share < least)
-            continue;
-        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : tolerance_of(&v);
-        if (old && q->elsewhere == MACHINE_SAME && is_as_before(old, &v)) {
-            v.share = old->share;
-            v.samples = old->samples;
-            v.runs = old->runs;
-            v.share_sd = old->share_sd;
-            v.value = old->value;
-            v.value_sd = old->value_sd;
-        }
-        q->values.data[kept++] = v;
-    }
-    q->values.len = kept;
 }

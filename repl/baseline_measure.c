@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of a baseline: looked up, read from a table, averaged over runs (baseline.h). */
+/* Values of a baseline: looked up, read from a table, averaged over runs, renewed by an update (baseline.h). */
 #include "repl/baseline.h"
 #include <math.h>
 #include <string.h>
@@ -201,6 +201,55 @@ void baseline_average(struct baseline_query *q, const struct baseline_query *con
         v.samples = samples_in(runs, n, v.metric);
         if (v.share >= least)
             q->values.data[kept++] = v;
+    }
+    q->values.len = kept;
+}
+
+/* ---- an update ---- */
+
+/* Far from what a check calls a rise, so that what it called one is written anew. */
+static bool is_as_before(const struct baseline_value *old, const struct baseline_value *now)
+{
+    struct gate_difference d = baseline_difference(old, now, 1);
+
+    double error = fmax(d.error, d.sampling);
+
+    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples && now->runs <= old->runs &&
+           fabs(d.rise) < 1.64 * error;
+}
+
+static double tolerance_of(const struct baseline_value *v)
+{
+    return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
+}
+
+void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
+                    double least)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    AUTO(row_names_deinit) struct row_names names = {0};
+    size_t kept = 0;
+
+    if (before)
+        baseline_value_names(before, &names);
+    for (size_t i = 0; i < q->values.len; i++) {
+        struct baseline_value v = q->values.data[i];
+        const struct baseline_value *old = baseline_value_find(before, &names, v.metric,
+                                                               by_source ? baseline_fold_path(&arena, v.path) : v.path);
+
+        old = old && old->absolute == v.absolute ? old : NULL;
+        if (!old && v.share < least)
+            continue;
+        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : tolerance_of(&v);
+        if (old && q->elsewhere == MACHINE_SAME && is_as_before(old, &v)) {
+            v.share = old->share;
+            v.samples = old->samples;
+            v.runs = old->runs;
+            v.share_sd = old->share_sd;
+            v.value = old->value;
+            v.value_sd = old->value_sd;
+        }
+        q->values.data[kept++] = v;
     }
     q->values.len = kept;
 }

@@ -22,9 +22,10 @@ static const struct opt options[] = {
      .help = "write the values of each query beside it, into FILE.baseline, instead of comparing with them"},
     {.name = "tolerance",
      .value = "P%",
-     .help = "the rise that has to be found, half of it may pass: in a race percent of a row (default: 10%); with "
-             "--update percentage points of a share (default: as before, at first 10%, 20% of one run), percent of an "
-             "exact value (0.5%)"},
+     .help =
+         "the rise that has to be found, half of it may pass: in a race percent of a row (default: 10%; of an exact "
+         "one 0.5%); with --update percentage points of a share (default: as before, at first 10%, 20% of one "
+         "run), percent of an exact value (0.5%)"},
     {.name = "run",
      .value = "DB",
      .repeats = true,
@@ -250,6 +251,20 @@ static int outcome_status(const struct runner *r)
     return status == HQ_OK || status == HQ_FAILED ? status : BISECT_SKIP;
 }
 
+/* A report never replaces what it is about: an option before the database may have taken the next word for its value.
+ */
+static struct hq_error *report_is_apart(const struct runner *r, const char *option)
+{
+    const char *report = opt_value(r->args, option), *ending = report ? strrchr(report, '.') : NULL;
+    bool taken = ending && (!strcmp(ending, ".hq") || !strcmp(ending, ".baseline"));
+
+    for (size_t i = 0; report && i < r->args->operands.len; i++)
+        taken |= file_is_same(report, r->args->operands.data[i]);
+    return taken ? hq_error_new(HQ_USAGE, "--%s names %s, which is no file for a report; one such as perf.%s is",
+                                option, report, !strcmp(option, "junit") ? "xml" : "md")
+                 : NULL;
+}
+
 static struct hq_error *take_options(struct runner *r)
 {
     const char *as = opt_value(r->args, "inconclusive"), *tolerance = opt_value(r->args, "tolerance");
@@ -265,6 +280,8 @@ static struct hq_error *take_options(struct runner *r)
         return hq_error_new(HQ_USAGE, "standard output takes one report: give --junit or --markdown a file");
     if (junit && markdown && !strcmp(junit, markdown))
         return hq_error_new(HQ_USAGE, "--junit and --markdown name one file, %s; give each its own", junit);
+    HQ_TRY(report_is_apart(r, "junit"));
+    HQ_TRY(report_is_apart(r, "markdown"));
     r->history = opt_value(r->args, "history");
     if (opt_value(r->args, "commit") && !r->history)
         return hq_error_new(HQ_USAGE, "--commit names what --history DIR keeps; give that, too");
@@ -275,6 +292,8 @@ static struct hq_error *take_options(struct runner *r)
                                       "judge; leave it out, and such commits are skipped");
     r->tolerance = tolerance ? q.value : 0;
     r->race_tolerance = gate_tolerance_of(tolerance ? q.value : GATE_TOLERANCE);
+    if (tolerance)
+        r->race_tolerance.exact = q.value;
     r->keep_tolerance = !tolerance;
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);
@@ -301,6 +320,16 @@ static struct hq_error *add_runs(struct runner *r, const char *path)
     return NULL;
 }
 
+/* A run that counts twice would tell that runs do not differ. */
+static struct hq_error *all_differ(const struct runner *r)
+{
+    for (size_t i = 0; i < r->runs.len; i++)
+        for (size_t k = 0; k < i; k++)
+            if (file_is_same(r->runs.data[i], r->runs.data[k]))
+                return hq_error_new(HQ_USAGE, "%s is given twice; each run counts once", r->runs.data[i]);
+    return NULL;
+}
+
 static struct hq_error *find_runs(struct runner *r)
 {
     if (run_set_is(r->db))
@@ -308,7 +337,7 @@ static struct hq_error *find_runs(struct runner *r)
     HQ_TRY(add_runs(r, r->db));
     for (size_t i = 0; i < opt_count(r->args, "run"); i++)
         HQ_TRY(add_runs(r, opt_value_at(r->args, "run", i)));
-    return NULL;
+    return all_differ(r);
 }
 
 /* Opened once before anything else: without data there is nothing to check. */

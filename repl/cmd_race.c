@@ -37,7 +37,8 @@ static const struct opt options[] = {
     {.name = "force", .letter = 'f', .help = "replace the runs that SET holds"},
     {.name = "tolerance",
      .value = "P%",
-     .help = "the rise that has to be found, in percent of a row; half of it may pass (default: 10%)"},
+     .help = "the rise that has to be found, in percent of a row; half of it may pass (default: 10%, and 0.5% of "
+             "exact events, of which all up to it passes)"},
     {.name = "event",
      .letter = 'e',
      .value = "EVENT[@RATE]",
@@ -109,6 +110,7 @@ static struct hq_error *take_tolerance(struct race *r)
     if (!q.percent || !(q.value > 0) || q.value > 10)
         return hq_error_new(HQ_USAGE, "--tolerance takes a percentage such as 5%%, not `%s`", text);
     r->tolerance = gate_tolerance_of(q.value);
+    r->tolerance.exact = q.value;
     return NULL;
 }
 

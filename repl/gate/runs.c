@@ -77,7 +77,7 @@ static struct hq_error *read_list(const char *list, struct run_set *out)
     size_t old = run_set_count(out, RUN_OLD), now = run_set_count(out, RUN_NEW);
 
     if (!out->runs.len)
-        return hq_error_new(HQ_DATA, "%s lists no runs: what was to make them ended before the first", list);
+        return hq_error_new(HQ_DATA, "%s lists no runs: what was to make them did not get to its end", list);
     if (!now || (old && old != now))
         return hq_error_new(HQ_DATA, "%s lists %zu old and %zu new runs; a race has as many of each", list, old, now);
     return NULL;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROSE_MAX = 8, OPEN_MAX = 3 };
+enum { ROSE_MAX = 8, FELL_MAX = 8, OPEN_MAX = 3 };
 
 struct telling {
     struct arena *arena;
@@ -99,12 +99,28 @@ static void tell_rises(struct telling *t, const struct gate_judged *all, size_t 
     vec_deinit(&rose);
 }
 
+static int by_fall(const void *a, const void *b)
+{
+    const struct gate_judged *x = *(const struct gate_judged *const *)a, *y = *(const struct gate_judged *const *)b;
+    double one = x->d.rise / fmax(x->whole, 1e-300), other = y->d.rise / fmax(y->whole, 1e-300);
+
+    return one < other ? -1 : one > other;
+}
+
 static void tell_falls(struct telling *t, const struct gate_judged *all, size_t n)
 {
+    judged_list fell = {0};
+
     for (size_t i = 0; i < n; i++)
         if (all[i].verdict != GATE_FAIL && !all[i].taken && all[i].d.df > 0 && -all[i].d.rise > all[i].d.allowed / 2 &&
             gate_interval(&all[i].d) < -all[i].d.rise)
-            vec_push(t->lines, arena_printf(t->arena, "fell: %s", change_line(t, &all[i])));
+            vec_push(&fell, &all[i]);
+    vec_sort(&fell, by_fall);
+    for (size_t i = 0; i < fell.len && i < FELL_MAX; i++)
+        vec_push(t->lines, arena_printf(t->arena, "fell: %s", change_line(t, fell.data[i])));
+    if (fell.len > FELL_MAX)
+        vec_push(t->lines, arena_printf(t->arena, "      and %zu more", fell.len - FELL_MAX));
+    vec_deinit(&fell);
 }
 
 static void tell_renamed(struct telling *t, const struct gate_judged *all, size_t n)

@@ -33,6 +33,11 @@ status, out, _ = race("./take 1000", "./take 1050", "-n", "2", "-e", "ALLOC", wa
 check("+5.0%" in out, f"the rise is told: {out}")
 check("because: " in out and "take" in out, f"the context is named: {out}")
 check(race("./take 1000", "./take 1003", "-n", "2", "-e", "ALLOC")[0] == 0, "0.3 % more bytes are within the tolerance")
+out = race("./take 1000", "./take 1050", "-n", "2", "-e", "ALLOC", "--tolerance", "6%", want=0, what="a tolerance of exact amounts")[1]
+check("more than 6%" in out, f"it is told: {out}")
+race("./take 1000", "./take 1070", "-n", "2", "-e", "ALLOC", "--tolerance", "6%", want=1, what="beyond a tolerance of exact amounts")
+out = race("./take 1000 | tr a b", "./take 1", "-n", "2", "-e", "ALLOC")[1]
+check(out.count("fell:") == 8 and re.search(r"^ +and \d+ more$", out, re.M), f"of what fell the largest are named: {out}")
 
 # A log is told that the race goes on, as a terminal is; not with --quiet.
 err = race("./take 9", "./take 9", "-n", "7", "-e", "ALLOC", want=0, what="a log")[2]

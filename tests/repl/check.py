@@ -480,4 +480,21 @@ for text in ("", "hq baseline 2\nnames: linkage\n"):
 hq("a.hq", "cut.hq", "--update")
 hq("a.hq", "cut.hq")
 
+# A run counts once, and a report replaces nothing of what it is about
+check("./a.hq is given twice" in "".join(hq("a.hq", "cut.hq", "--run", "./a.hq", want=2)), "one run twice is a mistake")
+write("cut.txt", read("cut.hq"))
+for name in ("pass.hq", "cut.baseline", "cut.txt"):
+    text = read(name)
+    out, err = hq("a.hq", "cut.txt", "--markdown", name, want=2)
+    check("is no file for a report" in err and read(name) == text, f"{name}: a report over it: {out}{err}")
+
+# Shares know nothing of what became slower in all of its parts
+for i, f in enumerate((800, 806)):
+    database(f"twice{i}.hq", f=f, l=400, g=600, h=200)
+hq("a.hq", "none.hq", "--update", "--run", "same.hq")
+out, err = hq("a.hq", "none.hq", "--run", "same.hq")
+check(re.search(r"not judged are seconds: (\S+ s) -> \1 of cputime in a run", out), f"what is not judged: {out}")
+out, err = hq("twice0.hq", "none.hq", "--run", "twice1.hq", want=4)
+check("cannot tell: a run has" in out and "race it (hq race)" in out and "rose:" not in out, f"twice as slow in all parts: {out}")
+
 finish()
