@@ -190,6 +190,14 @@ static bool is_head_line(const char *line)
     return n && !strncmp(line + n, ": ", 2);
 }
 
+static void read_system(struct line *l, struct baseline *b)
+{
+    l->at += 8;
+    b->system = quantity(l).value;
+    if (!(b->system >= 0 && b->system <= 1) || *l->at)
+        fail(l, "has a wrong number");
+}
+
 static void read_line(struct line *l, struct baseline *b)
 {
     if (!*l->at || *l->at == '#')
@@ -207,6 +215,8 @@ static void read_line(struct line *l, struct baseline *b)
             b->clock = arena_strdup(&b->arena, l->at + 7);
         else if (!b->queries.len && !strncmp(l->at, "machine: ", 9))
             b->machine = arena_strdup(&b->arena, l->at + 9);
+        else if (!b->queries.len && !strncmp(l->at, "system: ", 8))
+            read_system(l, b);
         else if (b->queries.len || !is_head_line(l->at))
             read_value(l, b);
         return;
@@ -363,6 +373,9 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
         str_addf(&out, "clock: %s\n", b->clock);
     if (b->machine)
         str_addf(&out, "machine: %s\n", b->machine);
+    /* In steps, so that an update changes few lines. */
+    if (b->system >= 0.05)
+        str_addf(&out, "system: %.0f%%\n", 5 * round(b->system * 20));
     add_settings(&out, &b->settings);
     vec_foreach(q, &b->queries) {
         str_addf(&out, "\nquery: %s\n", q->text);

@@ -6,6 +6,7 @@
  *     names: linkage
  *     clock: the kernel's software clock
  *     machine: AMD EPYC 7763, 2 processors, Linux 6.1.0
+ *     system: 55%
  *     set inline on
  *     set normalise on
  *
@@ -18,9 +19,10 @@
  * The head says how procedures are told apart: by their names for the linker, in brackets where those do not say the
  * same, or by those of the `source` alone, as a database of another tool has them. The clock is what sampled CPUTIME,
  * of which a check says if its own was another. So it does of the machine: what rises on another
- * processor, or on more or fewer of them, does not fail. Then a line for each setting that a cost depends on (words.h),
- * as it was when the file of queries began; behind a query those that the file had changed. A check asks under these
- * settings, and where only one side has names for the linker, by those of the source (baseline_fold).
+ * processor, or on more or fewer of them, does not fail. How much of the time is the system's, or waits
+ * (baseline_system), is rounded to 5 %, and not said below. Then a line for each setting that a cost depends on
+ * (words.h), as it was when the file of queries began; behind a query those that the file had changed. A check asks
+ * under these settings, and where only one side has names for the linker, by those of the source (baseline_fold).
  *
  * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or, without
  * sampling error, its value; what it may grow by (percentage points for a share, percent of a value); how many samples
@@ -86,6 +88,7 @@ struct baseline_query {
     bool asked;                        /* by the file that is checked */
     enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
     enum output_names names;           /* how its rows are called in what is said of them */
+    double system, hours;              /* of values that are compared: baseline_system, baseline_hours of both sides */
     VEC(struct baseline_value) values;
 };
 
@@ -95,6 +98,7 @@ struct baseline {
     bool by_source;             /* `names: source`, and version 1 */
     const char *clock;          /* that sampled CPUTIME; NULL: not known, or none did */
     const char *machine;        /* NULL: not known */
+    double system;              /* baseline_system; 0 also where it is not known */
     baseline_settings settings; /* `set NAME VALUE` */
     VEC(struct baseline_query) queries;
 };
@@ -185,6 +189,15 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
  * since that of one row over five runs is known to a factor of two; at least 1.
  */
 double baseline_scatter(const struct baseline_query *old, const struct baseline_query *now);
+/*
+ * The part of the time in which the program is in the system, or waits for others while it takes CPU time (I/O, kernel,
+ * MPI, OpenMP), of the values of `groups by runtime`. How long that takes depends on what else runs there, and is the
+ * same in all runs of one sitting: their scatter does not show it.
+ */
+double baseline_system(const struct baseline_query *groups);
+/* The rise of a share that hours alone may make, where so much of both sides is such time: as if all of it took twice
+ * as long, and the second half were one row's. */
+double baseline_hours(double old, double now);
 /* The difference of two values with its standard errors. */
 struct gate_difference baseline_difference(const struct baseline_value *old, const struct baseline_value *now,
                                            double scatter);

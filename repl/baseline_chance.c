@@ -3,6 +3,7 @@
 #include "repl/baseline.h"
 #include "repl/gate/judge.h"
 #include <math.h>
+#include <string.h>
 
 /*
  * Hours differ twice as much as runs of one hour, sampling aside: with that, of the unchanged programs of the pool of
@@ -51,6 +52,32 @@ static void add_hours(struct gate_difference *d, const struct baseline_value *ol
     if (runs > 0 && hours > 0)
         d->df *= both * both / (runs * runs);
     d->error = sqrt(both);
+}
+
+double baseline_system(const struct baseline_query *groups)
+{
+    static const char *const names[] = {"group I/O", "group kernel", "group MPI", "group OpenMP"};
+    double most = 0;
+
+    vec_foreach(of, &groups->values) {
+        double sum = 0;
+
+        /* Of the exclusive values, which add up to the whole. */
+        if (!isfinite(of->samples) || baseline_metric_length(of->metric) == strlen(of->metric))
+            continue;
+        vec_foreach(v, &groups->values)
+            for (size_t i = 0; !strcmp(v->metric, of->metric) && i < sizeof names / sizeof *names; i++)
+                sum += !strcmp(v->path, names[i]) ? v->share : 0;
+        most = fmax(most, sum);
+    }
+    return fmin(1, most);
+}
+
+double baseline_hours(double old, double now)
+{
+    double both = fmin(old, now);
+
+    return both / (1 + both);
 }
 
 double baseline_sampling(double a, double n, double b, double m)

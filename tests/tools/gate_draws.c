@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct pool_run {
-    struct baseline_query values; /* texts in the program's arena */
+    struct baseline_query values, groups; /* texts in the program's arena */
     double seconds;
     bool there;
 };
@@ -61,7 +61,7 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
 
     HQ_TRY(gate_measure(&r->session->env, st, &t));
     if (t)
-        baseline_measure(&r->program->texts, &r->run->values, t, 0);
+        baseline_measure(&r->program->texts, r->run->values.values.len ? &r->run->groups : &r->run->values, t, 0);
     table_destroy(t);
     return NULL;
 }
@@ -70,7 +70,7 @@ static struct hq_error *read_run(struct program *p, struct pool_run *run, const 
 {
     struct session s;
     struct reading r = {p, run, &s};
-    static const char text[] = "procedures";
+    static const char text[] = "procedures; groups by runtime";
 
     session_init(&s);
     s.quiet = true;
@@ -293,6 +293,15 @@ static bool average(struct baseline *b, const struct program *p, size_t first, s
     return fine;
 }
 
+static double system_in(const struct program *p, size_t first, size_t length)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < length; i++)
+        sum += baseline_system(&p->runs.data[first + i].groups);
+    return sum / (double)length;
+}
+
 static bool check(const struct program *a, const struct program *b, size_t joined, struct counts *c)
 {
     AUTO(baseline_deinit) struct baseline before = {0}, now = {0};
@@ -305,7 +314,9 @@ static bool check(const struct program *a, const struct program *b, size_t joine
     if (!average(&before, a, first, joined) || !average(&now, b, second, joined))
         return false;
     baseline_renew(&before.queries.data[0], NULL, false, 0, 0.005);
-    double alpha = baseline_alpha(&before, &now.queries.data[0]);
+    double alpha = baseline_alpha(&before, &now.queries.data[0]), system = system_in(a, first, length);
+
+    now.queries.data[0].hours = baseline_hours(system < 0.05 ? 0 : system, system_in(b, second, length));
     enum check_outcome outcome = baseline_judge(&before.queries.data[0], &now.queries.data[0], alpha, &arena, &lines,
                                                 NULL);
 
