@@ -41,7 +41,9 @@ struct pair {
 struct pairs {
     VEC(struct pair) all;
     struct map numbers;
-    bool any; /* messages in the database, chosen or not */
+    struct map processes; /* of a rank that tells of messages: the first one */
+    struct map several;   /* ranks that are more than one */
+    bool any;             /* messages in the database, chosen or not */
     bool overflow, damaged;
 };
 
@@ -128,6 +130,16 @@ static void add_message(const struct run *run, struct pairs *p, const struct hqd
     }
 }
 
+/* Worlds that MPI_Comm_spawn or another launch made count their ranks from 0 again. */
+static void note_process(struct pairs *p, const struct hqdb_profile *f)
+{
+    uint64_t process = hash_combine(hash_combine(f->host, f->pid), f->start_realtime_ns);
+    bool is_new;
+
+    if (f->rank >= 0 && *map_insert(&p->processes, (uint64_t)f->rank, process, &is_new) != process)
+        map_put(&p->several, (uint64_t)f->rank, 1);
+}
+
 static void collect(struct run *run, struct pairs *p)
 {
     const struct selection *s = &run->selection;
@@ -146,6 +158,7 @@ static void collect(struct run *run, struct pairs *p)
             (s->keep && (m->frame >= db->frame_count || !s->keep[m->frame])) ||
             (within && (context >= run->tree->context_count || !within[context])))
             continue;
+        note_process(p, &db->profiles[m->profile]);
         add_message(run, p, m);
     }
 }
@@ -250,6 +263,11 @@ static struct hq_error *messages_prepare(struct run *run)
 
     collect(run, &pairs);
     note_untold(run);
+    if (pairs.several.len)
+        run_note(run,
+                 "%zu of the ranks %s several processes, of MPI_Comm_spawn or of several launches: their messages are "
+                 "added up",
+                 pairs.several.len, pairs.several.len == 1 ? "is" : "are");
     if (pairs.overflow)
         err = hq_error_new(HQ_DATA, "the messages of this database add up to more than 64 bits hold: it is damaged; "
                                     "`hq verify` says more");
@@ -265,6 +283,8 @@ static struct hq_error *messages_prepare(struct run *run)
         run_unmeasured(run, "no message was counted: record an MPI program with `hq record -e MPI`");
     set_measures(run, &pairs);
     map_deinit(&pairs.numbers);
+    map_deinit(&pairs.processes);
+    map_deinit(&pairs.several);
     vec_deinit(&pairs.all);
     return err;
 }
