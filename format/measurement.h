@@ -128,8 +128,8 @@ struct hqm_header {
      * more. */
     uint64_t slowed_threads;
     uint64_t weights, weight_squares; /* of all samples of CPUTIME by the software clock, in periods: sums */
-    /* Where elapsed time is measured: how long threads could run and had no processor, as the kernel says, and how long
-     * these threads lasted; noted when the process ends. 0, 0: not known. */
+    /* How long threads could run and had no processor, as the kernel says, and how long these threads lasted; noted
+     * when the process ends. 0, 0: not known. */
     uint64_t delay_ns, delay_of_us;
 };
 static_assert(sizeof(struct hqm_header) == 224 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");

@@ -51,7 +51,7 @@ void delay_begin(void)
     all.before_ns = 0;
     atomic_store(&all.ended_ns, 0);
     atomic_store(&all.ended_us, 0);
-    if (options.elapsed && !raw_frozen)
+    if (!raw_frozen)
         read_delay((uint32_t)raw_gettid(), &all.before_ns);
 }
 
@@ -59,7 +59,7 @@ void delay_end(void)
 {
     uint64_t ns = 0, us = 0;
 
-    if (!options.elapsed || raw_frozen || !self.lane->thread)
+    if (raw_frozen || !self.lane->thread)
         return;
     add(self.lane->thread, &ns, &us);
     atomic_fetch_add(&all.ended_ns, ns);
@@ -72,7 +72,7 @@ void delay_note_all(void)
     uint64_t ns = atomic_load(&all.ended_ns), us = atomic_load(&all.ended_us);
     const struct hqm_thread *thread;
 
-    if (!options.elapsed || !header)
+    if (!header)
         return;
     bool opened = cut_open();
     for (uint32_t i = 0; !raw_frozen && lane_thread(i, &thread); i++)

@@ -37,7 +37,6 @@ extern struct options {
     int events;
     uint32_t counted;           /* a bit for each event whose value so far goes into the trace (counts.h) */
     uint32_t timed;             /* a bit for each clock */
-    bool elapsed;               /* one of the events is elapsed time */
     int clock;                  /* event + 1 of CPUTIME, if there is a trace; 0: none */
     int weighed;                /* event + 1 whose weights the header tells; 0: none */
     uint64_t from_us, until_us; /* 0: no limit */

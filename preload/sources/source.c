@@ -43,7 +43,6 @@ static void note_event(int event, const struct source *source)
 {
     bool is_clock = source->flags & HQM_EVENT_SAMPLED && source->dimension == HQM_DIM_SECONDS;
 
-    options.elapsed |= (source->flags & HQM_EVENT_ELAPSED) != 0;
     if (!options.trace)
         return;
     options.timed |= (uint32_t)is_clock << event;

@@ -180,6 +180,7 @@ void note_trace(struct run *run)
 }
 
 #define DELAY_TOLD 0.01 /* of the elapsed time that is asked for */
+#define CROWDED    0.05 /* of the time for which threads wanted a processor */
 
 struct hq_error *note_delay(struct run *run)
 {
@@ -200,6 +201,17 @@ struct hq_error *note_delay(struct run *run)
              "end of a wait (mutexes, runtimes) it may count some of that, and the work after it less",
              delay, wanted);
     return NULL;
+}
+
+void note_crowded(struct run *run)
+{
+    double delay, wanted;
+
+    if (facts_delay(run->env->db, &delay, &wanted) && delay > CROWDED * wanted)
+        run_note(run,
+                 "for %.3g s of the %.3g s for which threads wanted a processor in this recording they had none: "
+                 "elapsed times have that in them, and it makes efficiency lower",
+                 delay, wanted);
 }
 
 /* Several metrics may share their samples: these are counted once. */

@@ -21,6 +21,7 @@
 #include "common/map.h"
 #include "common/vec.h"
 #include "query/choose/helpers.h"
+#include "query/shape/rows.h"
 #include "query/views/views.h"
 #include "common/units.h"
 #include <math.h>
@@ -437,6 +438,8 @@ static struct hq_error *regions_prepare(struct run *run)
         units_format(text, own, DIM_SECONDS);
         run_note(run, "%s of the overhead is what hq record itself did in the regions, " HQDB_OWN_WORK, text);
     }
+    if (nodes.len)
+        note_crowded(run);
     if (beside) {
         double seconds = scaled_value(beside, run->selection.measures.data[clock].scale);
         char text[UNITS_TEXT];

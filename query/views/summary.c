@@ -19,6 +19,7 @@
 enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 48 };
 #define WORTH_SAVING  0.05 /* of the whole */
 #define WORTH_TELLING 0.01
+#define CROWDED       0.05 /* of the time for which threads wanted a processor */
 #define HOT           0.05 /* where a path goes on into less, nothing of it is hot */
 
 enum { QUESTIONS_MOST = 12 };
@@ -206,14 +207,16 @@ static void tell_own_work(struct summary *s)
     ask_next(s, "callers of \"" HQDB_OWN_WORK "\" depth 1 limit 5");
 }
 
-/* Under elapsed time: whether there were more threads than processors for them. */
+/* Whether there were more threads than processors for them. Under CPU time a little of it is nobody's question. */
 static void tell_delay(struct summary *s)
 {
     double delay, wanted;
     char had[UNITS_TEXT], all[UNITS_TEXT];
 
-    if (!(s->metric->flags & HQDB_METRIC_ELAPSED) || !facts_delay(s->run->tree->db, &delay, &wanted) ||
-        !(delay > WORTH_TELLING * s->total))
+    bool counts = s->metric->flags & HQDB_METRIC_ELAPSED;
+
+    if (!facts_delay(s->run->tree->db, &delay, &wanted) ||
+        !(delay > (counts ? WORTH_TELLING * s->total : CROWDED * wanted)))
         return;
     units_format(had, delay, DIM_SECONDS);
     units_format(all, wanted, DIM_SECONDS);
