@@ -23,5 +23,6 @@ mount -t sysfs sysfs "$root/sys"
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 rm -rf "$root/hq"
 git clone -q . "$root/hq"
-chroot "$root" sh -c "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git gcc make ca-certificates &&
+# A directory for temporary files that is set outside is not there.
+chroot "$root" env -u TMPDIR sh -c "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git gcc make ca-certificates &&
     cd /hq && git config --global --add safe.directory /hq && make deps && make -j${JOBS:-$(nproc)} && make -j${JOBS:-$(nproc)} $target"
