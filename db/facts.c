@@ -276,6 +276,18 @@ static void add_clocks(struct model *m, const struct process *p, size_t count)
         add_weight(m, squares / weights * 1e-3);
 }
 
+/* Commands of devices that are there one by one. */
+static void add_untimed(struct model *m, const struct process *p, size_t count)
+{
+    uint64_t untimed = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < p[i].command_count; c++)
+            untimed += (p[i].commands[c].command.flags & HQM_COMMAND_UNTIMED) != 0;
+    if (untimed)
+        add_number(m, "commands without times", untimed);
+}
+
 static void add_losses(struct model *m, const struct process *p, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -340,6 +352,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_trace(m, p, count);
     add_clocks(m, p, count);
     add_delay(m, p, count);
+    add_untimed(m, p, count);
     add_set(m, "collector", p, count, collector_of);
     if (unreadable)
         add_number(m, FACT_LEFT_OUT, unreadable);

@@ -282,7 +282,7 @@ static_assert(sizeof(struct hqdb_message) == 56, "layout");
 struct hqdb_queue {
     uint32_t profile;
     uint32_t device; /* string: its name */
-    uint32_t unit;   /* which of the devices of the process's platform it is */
+    uint32_t unit;   /* as in hqm_queue */
     uint32_t context;
     uint32_t flags; /* HQM_QUEUE_* */
     uint32_t reserved;

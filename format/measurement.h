@@ -342,13 +342,14 @@ static_assert(sizeof(struct hqm_message) == 56, "layout");
 /* A queue of commands of a device (OpenCL: command queue), numbered by its record. */
 struct hqm_queue {
     uint32_t device;  /* string: the device's name */
-    uint32_t unit;    /* which of the platform's devices it is, from 0 */
+    uint32_t unit;    /* HQM_UNIT: which of the platform's devices it is, both from 0 */
     uint32_t context; /* what the program made it in: contexts of one process are numbered from 1 */
     uint32_t flags;   /* HQM_QUEUE_* */
     uint64_t start_us;
     uint64_t reserved;
 };
 static_assert(sizeof(struct hqm_queue) == 32, "layout");
+#define HQM_UNIT(platform, device) ((uint32_t)(platform) << 16 | (uint32_t)(device))
 enum { HQM_QUEUE_UNTIMED = 1 /* the device tells no times */, HQM_QUEUE_UNORDERED = 2 /* commands may overlap */ };
 
 /* The kinds of commands that sums tell apart. */

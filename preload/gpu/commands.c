@@ -93,6 +93,10 @@ static uint64_t what_is(enum function function, const uintptr_t *words)
 
 /* ---- Its end ---- */
 
+/* Drivers without a clock tell constants (rusticl of Mesa 22: 0 and 1): no command ends within the first microsecond of
+ * its device's clock. */
+enum { FIRST_END_NS = 1000 };
+
 static void end(struct flight *f, bool timed)
 {
     uint64_t *times = &f->record.queued_ns;
@@ -100,7 +104,7 @@ static void end(struct flight *f, bool timed)
     for (unsigned i = 0; timed && i < 4; i++)
         timed = CL(clGetEventProfilingInfo, f->event, CL_PROFILING_QUEUED + i, sizeof *times, (uintptr_t)&times[i],
                    0) == CL_SUCCESS;
-    if (!timed) {
+    if (!timed || f->record.end_ns < FIRST_END_NS) {
         memset(times, 0, 4 * sizeof *times);
         f->record.flags |= HQM_COMMAND_UNTIMED;
     }

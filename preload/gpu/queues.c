@@ -61,21 +61,30 @@ static struct queue look_up(uintptr_t handle)
 
 /* ---- New queues ---- */
 
-/* Returns the number of a device among those of its platform; a part of a device has the number of the whole. */
+/* Returns the place of a handle in a list that a function has filled. */
+static uint32_t place_in(const uintptr_t *all, uint32_t count, uintptr_t handle)
+{
+    for (uint32_t i = 0; i < count && i < DEVICES; i++)
+        if (all[i] == handle)
+            return i;
+    return 0;
+}
+
+/* Returns the numbers of a device's platform and of the device among those of its platform; a part of a device has the
+ * number of the whole. */
 static uint32_t unit_of(uintptr_t device)
 {
-    uintptr_t all[DEVICES], platform = 0, parent = device;
-    uint32_t count = 0;
+    uintptr_t all[DEVICES], platforms[DEVICES], platform = 0, parent = device;
+    uint32_t count = 0, platform_count = 0;
 
     while (parent && cl_get(CL_clGetDeviceInfo, device, CL_DEVICE_PARENT, &parent, sizeof parent) && parent)
         device = parent;
     if (!cl_get(CL_clGetDeviceInfo, device, CL_DEVICE_PLATFORM, &platform, sizeof platform) ||
         CL(clGetDeviceIDs, platform, CL_DEVICE_TYPE_ALL, DEVICES, (uintptr_t)all, (uintptr_t)&count))
         return 0;
-    for (uint32_t i = 0; i < count && i < DEVICES; i++)
-        if (all[i] == device)
-            return i;
-    return 0;
+    if (CL(clGetPlatformIDs, DEVICES, (uintptr_t)platforms, (uintptr_t)&platform_count))
+        platform_count = 0;
+    return HQM_UNIT(place_in(platforms, platform_count, platform), place_in(all, count, device));
 }
 
 /* ---- Clocks of devices ---- */

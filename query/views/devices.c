@@ -83,7 +83,7 @@ struct span {
 
 struct device {
     uint32_t host, name, unit, profile;
-    uint64_t queues, error, commands, bytes, user;
+    uint64_t queues, error, commands, untimed, bytes, user;
     VEC(struct command) timed;
     VEC(uint32_t) processes; /* that gave it commands: the first profile of each */
     VEC(struct span) waits;  /* of these */
@@ -195,6 +195,7 @@ static void collect(struct run *run, struct devices *d)
         note_process(to, d->process.data[c->profile]);
         to->commands++;
         to->bytes += c->bytes;
+        to->untimed += (c->flags & HQM_COMMAND_UNTIMED) != 0;
         if (c->flags & HQM_COMMAND_UNTIMED)
             continue;
         to->user += (c->flags & HQM_COMMAND_USER) != 0;
@@ -398,7 +399,16 @@ static void measure(struct device *d, const uint32_t *flags)
 
 /* ---- rows ---- */
 
-static struct node node_of_device(struct run *run, const struct device *d, bool hosts)
+/* " of platform 1" where the same device of another platform has the same name; else "". */
+static const char *platform_of(struct run *run, const struct devices *all, const struct device *d)
+{
+    vec_foreach(x, &all->all)
+        if (x->host == d->host && x->name == d->name && x->unit < d->unit && (uint16_t)x->unit == (uint16_t)d->unit)
+            return arena_printf(&run->arena, " of platform %u", d->unit >> 16);
+    return "";
+}
+
+static struct node node_of_device(struct run *run, const struct devices *all, const struct device *d, bool hosts)
 {
     const struct db *db = run->tree->db;
     double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
@@ -408,8 +418,8 @@ static struct node node_of_device(struct run *run, const struct device *d, bool 
         slots[2 * i] = measures[i].plain ? d->values[i] : d->values[i] * measures[i].scale;
     n = node_of_slots(slots_same(slots, MEASURES));
     n.profile = d->profile;
-    n.name = arena_printf(&run->arena, "%s%sdevice %u: %s", hosts ? db_string(db, d->host) : "", hosts ? " " : "",
-                          d->unit, db_string(db, d->name));
+    n.name = arena_printf(&run->arena, "%s%sdevice %u%s: %s", hosts ? db_string(db, d->host) : "", hosts ? " " : "",
+                          d->unit & 0xffff, platform_of(run, all, d), db_string(db, d->name));
     n.id = hash_combine(hash_str("device"), hash_str(n.name));
     return n;
 }
@@ -434,7 +444,7 @@ static struct hq_error *devices_prepare(struct run *run)
 {
     struct devices d = {0};
     bool hosts = false;
-    uint64_t user = 0;
+    uint64_t user = 0, untimed = 0, commands = 0;
 
     find_devices(run->tree->db, &d);
     collect(run, &d);
@@ -444,12 +454,17 @@ static struct hq_error *devices_prepare(struct run *run)
         measure(x, d.flags.data);
         hosts |= x->host != d.all.data[0].host;
         user += x->user;
+        untimed += x->untimed;
+        commands += x->commands;
     }
     vec_foreach(x, &d.all)
         if (x->commands)
-            run->prepared.data[run->prepared.len++] = node_of_device(run, x, hosts);
+            run->prepared.data[run->prepared.len++] = node_of_device(run, &d, x, hosts);
     if (!d.all.len)
         run_unmeasured(run, "no device was given a command: record a program that uses OpenCL with `hq record -e GPU`");
+    if (untimed)
+        run_note(run, "%" PRIu64 " of %" PRIu64 " commands count without time: none was told for them", untimed,
+                 commands);
     if (user)
         run_note(run, "%" PRIu64 " command%s waited for a user event, which the program itself sets", user,
                  user == 1 ? "" : "s");

@@ -137,6 +137,29 @@ def unmeasured():
     check("Devices that GPU measures" in run(HQ, "record", "--list")[1], "--list has the devices")
 
 
+def no_clock():
+    """A driver whose commands all end at 1 ns has no clock: they count without time, which the answers say."""
+    db = f"{TMP}/no_clock.hq"
+    out, _ = record(db, KNOWN, "times", "threads", options=("-e", "GPU"),
+                    env={**ENVIRONMENT, "OPENCL_LAYERS": f"{PROGRAMS}/libopencl_layer.so", "LAYER_NO_CLOCK": "1"})
+    check("threads time 204 kernel 200 copy 4 commands 204" in out, f"the program's own events are as the driver tells them: {out}")
+    values = [r["values"] for r in ask(db, "tree columns gpu_commands.x, gpu_time.x")["rows"] if r["values"][0]]
+    check(sum(v[0] for v in values) == 204 and not any(v[1] for v in values), f"commands without times: {values}")
+    said = run(HQ, db, "devices")
+    check("204 of 204 commands count without time: none was told for them" in said[2], f"`devices`: {said}")
+    check(re.search("commands without times +204\n", run(HQ, db, "info")[1]), "`info`")
+
+
+def two_platforms():
+    """Devices of one name, each the first of its platform, are two."""
+    os.mkdir(f"{TMP}/nothing")
+    os.symlink(f"{PROGRAMS}/libopencl_nothing.so", f"{TMP}/nothing/libOpenCL.so.1")
+    db = f"{TMP}/platforms.hq"
+    record(db, KNOWN, "platforms", options=("-e", "GPU"), env={**ENVIRONMENT, "LD_LIBRARY_PATH": f"{TMP}/nothing"})
+    rows = {r["name"]: r["values"] for r in ask(db, "devices columns commands, queues")["rows"]}
+    check(rows == {"device 0: unknown device": [1, 1], "device 0 of platform 1: unknown device": [2, 1]}, f"two platforms: {rows}")
+
+
 unmeasured()
 host_alone()
 # Kernels are compiled before: drivers start processes for that.
@@ -145,6 +168,8 @@ if os.path.exists(KNOWN) and run(KNOWN, "times", "kinds", env=ENVIRONMENT)[0] !=
     skewed_clock("behind", "-5,-0.0005")
     skewed_clock("readable", "7,0.0003", LAYER_TIMER="1")
     ranks_and_images()
+    no_clock()
+    two_platforms()
 else:
     print("skipped: there is no OpenCL device here")
 finish()

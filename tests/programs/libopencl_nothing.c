@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In place of libOpenCL.so.1: one device that has ended each command before it is given, and calls back at once. What
- * opencl_known's `plain` and `empty` take with it is what those take themselves, and what is measured.
+ * In place of libOpenCL.so.1: devices that have ended each command before it is given, and call back at once. What
+ * opencl_known's `plain` and `empty` take with one is what those take themselves, and what is measured. There are two
+ * platforms with a device each; its queues have the same handle.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -9,8 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-static char thing; /* what all handles are */
-#define HANDLE ((void *)&thing)
+enum { PLATFORMS = 2 };
+static char things[PLATFORMS][16]; /* what handles are: those of a platform, its device and its queues */
+#define HANDLE ((void *)things)
 #define NOTHING(name, ...) \
     cl_int name(__VA_ARGS__) \
     { \
@@ -28,18 +30,18 @@ static cl_ulong times[4];
 
 cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count)
 {
-    if (room)
-        *platforms = HANDLE;
+    for (cl_uint i = 0; i < room && i < PLATFORMS; i++)
+        platforms[i] = (void *)things[i];
     if (count)
-        *count = 1;
+        *count = PLATFORMS;
     return CL_SUCCESS;
 }
 
 cl_int clGetDeviceIDs(cl_platform_id of, cl_device_type type, cl_uint room, cl_device_id *devices, cl_uint *count)
 {
-    (void)of, (void)type;
+    (void)type;
     if (room)
-        *devices = HANDLE;
+        *devices = (void *)of;
     if (count)
         *count = 1;
     return CL_SUCCESS;
@@ -48,8 +50,17 @@ cl_int clGetDeviceIDs(cl_platform_id of, cl_device_type type, cl_uint room, cl_d
 MAKES(cl_context, clCreateContext, const cl_context_properties *p, cl_uint n, const cl_device_id *d,
       void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *u)
 MAKES(cl_program, clCreateProgramWithSource, cl_context c, cl_uint n, const char **t, const size_t *l)
-MAKES(cl_command_queue, clCreateCommandQueueWithProperties, cl_context c, cl_device_id d, const cl_queue_properties *p)
 MAKES(cl_kernel, clCreateKernel, cl_program p, const char *name)
+
+cl_command_queue clCreateCommandQueueWithProperties(cl_context c, cl_device_id d, const cl_queue_properties *p,
+                                                    cl_int *status)
+{
+    (void)c, (void)p;
+    if (status)
+        *status = CL_SUCCESS;
+    return (void *)d;
+}
+
 NOTHING(clBuildProgram, cl_program p, cl_uint n, const cl_device_id *d, const char *o,
         void(CL_CALLBACK *f)(cl_program, void *), void *u)
 NOTHING(clReleaseContext, cl_context c)
@@ -70,17 +81,17 @@ static cl_int give(cl_ulong number, size_t size, void *value)
 
 cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t size, void *value, size_t *needed)
 {
-    (void)q, (void)needed;
+    (void)needed;
     return give(what == CL_QUEUE_PROPERTIES        ? CL_QUEUE_PROFILING_ENABLE
                 : what == CL_QUEUE_REFERENCE_COUNT ? 1
-                                                   : (cl_ulong)HANDLE,
+                                                   : (cl_ulong)q,
                 size, value);
 }
 
 cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t size, void *value, size_t *needed)
 {
-    (void)d, (void)needed;
-    return give(what == CL_DEVICE_PLATFORM ? (cl_ulong)HANDLE : 0, size, value);
+    (void)needed;
+    return give(what == CL_DEVICE_PLATFORM ? (cl_ulong)d : 0, size, value);
 }
 
 cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t size, void *value, size_t *needed)

@@ -6,6 +6,7 @@
  *     opencl_known shown       what the program can see of its queues and events, with and without hq
  *     opencl_known empty N     N empty kernels, with profiling, an event and a callback that reads the times
  *     opencl_known plain N     the same without any of that; both print the elapsed ns of all
+ *     opencl_known platforms   N empty kernels for the first device of the Nth of two platforms
  *
  * Ends with 77 where there is no device.
  */
@@ -309,6 +310,26 @@ static void empty_kernels(int count, int asks)
     clReleaseCommandQueue(queue);
 }
 
+static void two_platforms(void)
+{
+    cl_platform_id platforms[2];
+    cl_uint count = 0;
+    size_t one = 1;
+
+    must(clGetPlatformIDs(2, platforms, &count), "platforms");
+    for (cl_uint i = 0; i < count && i < 2; i++) {
+        must(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
+
+        cl_command_queue queue = make_queue(0);
+        cl_int status;
+        cl_kernel kernel = clCreateKernel(program, "empty", &status);
+
+        for (cl_uint k = 0; k <= i; k++)
+            must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL), "launch");
+        clFinish(queue);
+    }
+}
+
 int main(int count, char **words)
 {
     const char *way = count > 1 ? words[1] : "", *more = count > 2 ? words[2] : "";
@@ -342,6 +363,8 @@ int main(int count, char **words)
         show_everything();
     } else if (!strcmp(way, "empty") || !strcmp(way, "plain")) {
         empty_kernels(atoi(more), *way == 'e');
+    } else if (!strcmp(way, "platforms")) {
+        two_platforms();
     } else {
         return 2;
     }
