@@ -5,6 +5,7 @@
 #include "preload/raw.h"
 
 #include <errno.h>
+#include <setjmp.h>
 
 #ifndef SS_AUTODISARM
 #define SS_AUTODISARM (1u << 31) /* the C library's headers do not know it */
@@ -97,6 +98,17 @@ EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
     if (old)
         *old = before;
     return 0;
+}
+
+/* Is what _FORTIFY_SOURCE makes of longjmp: it ends the program where that goes to an address below the stack pointer,
+ * unless from an alternate stack. For that the C library asks the kernel, which knows of ours alone. */
+extern void __longjmp_chk(struct __jmp_buf_tag *buffer, int value) __attribute__((noreturn));
+EXPORT void __longjmp_chk(struct __jmp_buf_tag *buffer, int value)
+{
+    if (altstack.replaced && runs_there())
+        REAL(siglongjmp)(buffer, value);
+    REAL(__longjmp_chk)(buffer, value);
+    __builtin_unreachable();
 }
 
 void altstack_begin(void)

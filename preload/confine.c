@@ -112,7 +112,9 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 /* When a thread or a child begins: these besides. */
 #define BEGINNING SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getppid, SYS_uname, SYS_mremap
 /* When a program begins, or its file is looked at before: these besides. */
-#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_ppoll, SYS_write, SYS_prctl
+#define PROGRAM \
+    SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_ppoll, SYS_write, SYS_prctl, \
+        SYS_clock_gettime, SYS_rt_sigreturn
 
 static void before_filter(const struct sock_fprog *filter)
 {

@@ -12,8 +12,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { RESTARTS = 1, ON_STACK = 2, KINDS = 4, KIND = 128 };
-static_assert(KINDS * KIND == ENTRIES, "the processor's file has as many");
+/* KIND entries of each kind for any signals, and behind them TURNS for each signal and kind. */
+enum { RESTARTS = 1, ON_STACK = 2, KINDS = 4, KIND = 128, SIGNALS = 64, TURNS = 2, SHARED = KINDS * KIND };
+static_assert(SHARED + SIGNALS * TURNS * KINDS == ENTRIES, "the processor's file has as many");
 enum { NO_HANDLER = 4096 }; /* SIG_DFL and its like are small numbers */
 
 static _Atomic(sighandler_t) behind[ENTRIES];
@@ -99,7 +100,7 @@ ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
     struct reach outside = reach_enter_any();
 
     if (!outside.strange)
-        note(e, (unsigned)(e->entry / KIND));
+        note(e, (unsigned)(e->entry < SHARED ? e->entry / KIND : e->entry % KINDS));
     reach_leave(&outside);
     return atomic_load_explicit(&behind[e->entry], memory_order_acquire);
 }
@@ -141,6 +142,37 @@ static bool is_fault(int number)
     return number >= 1 && number <= SIGSEGV && ENTRY_FAULTS >> (number - 1) & 1;
 }
 
+static sighandler_t address_of(unsigned entry)
+{
+    return (sighandler_t)(uintptr_t)(entry_first + (uint64_t)entry * ENTRY_BYTES);
+}
+
+/* ENTRIES: it is none. */
+static unsigned number_of(sighandler_t address)
+{
+    uint64_t distance = (uint64_t)address - (uint64_t)entry_first;
+
+    return distance < (uint64_t)ENTRIES * ENTRY_BYTES && distance % ENTRY_BYTES == 0 ? distance / ENTRY_BYTES : ENTRIES;
+}
+
+/* Of the entries that this signal has for itself the one that the kernel has not now, unless it is right already. */
+static sighandler_t in_turn(int number, unsigned kind, sighandler_t handler)
+{
+    struct raw_action now = {0};
+
+    if (number < 1 || number > SIGNALS)
+        return handler;
+    unsigned entry = SHARED + (unsigned)(number - 1) * TURNS * KINDS + kind;
+    raw_sigaction(number, NULL, &now);
+    unsigned has = number_of((sighandler_t)now.handler);
+    if (has == entry && atomic_load(&behind[entry]) != handler)
+        entry += KINDS;
+    else if (has == entry + KINDS && atomic_load(&behind[has]) == handler)
+        entry = has;
+    atomic_store_explicit(&behind[entry], handler, memory_order_release);
+    return address_of(entry);
+}
+
 sighandler_t entry_of(int number, sighandler_t handler, int flags)
 {
     unsigned kind = (flags & SA_RESTART ? RESTARTS : 0) | (flags & SA_ONSTACK ? ON_STACK : 0), first = kind * KIND;
@@ -152,16 +184,14 @@ sighandler_t entry_of(int number, sighandler_t handler, int flags)
     for (unsigned i = first; i < first + KIND; i++) {
         sighandler_t here = NULL;
         if (atomic_compare_exchange_strong(&behind[i], &here, handler) || here == handler)
-            return (sighandler_t)(uintptr_t)(entry_first + (uint64_t)i * ENTRY_BYTES);
+            return address_of(i);
     }
-    return handler;
+    return in_turn(number, kind, handler);
 }
 
 sighandler_t entry_behind(sighandler_t address)
 {
-    uint64_t distance = (uint64_t)address - (uint64_t)entry_first;
+    unsigned entry = number_of(address);
 
-    if (distance >= (uint64_t)ENTRIES * ENTRY_BYTES || distance % ENTRY_BYTES)
-        return address;
-    return atomic_load_explicit(&behind[distance / ENTRY_BYTES], memory_order_acquire);
+    return entry == ENTRIES ? address : atomic_load_explicit(&behind[entry], memory_order_acquire);
 }

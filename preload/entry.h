@@ -14,7 +14,8 @@
  * The kernel is given an entry, a few instructions that jump on to the handler with registers and stack as the kernel
  * would have made them: no frame of ours is in between. Which handler an entry stands for never changes. So all is
  * right also in a child of vfork, which shares our memory but not the kernel's table of handlers, for a program that
- * reads that table without the C library, and when a handler is replaced while it is being called.
+ * reads that table without the C library, and when a handler is replaced while it is being called. A program that makes
+ * handlers as it runs needs more of them than there are: then the entries of the signal itself are used in turn.
  */
 #ifndef HQ_PRELOAD_ENTRY_H
 #define HQ_PRELOAD_ENTRY_H
@@ -25,8 +26,7 @@
 #include <ucontext.h>
 
 /* Returns the entry that the kernel is to call for a handler of a signal with these flags (SA_*). SIG_DFL, SIG_IGN and
- * their like, a handler that needs no entry, and one for which there is none left (128 of each kind), are returned as
- * they are. Safe in signal handlers. */
+ * their like, and a handler that needs no entry, are returned as they are. Safe in signal handlers. */
 sighandler_t entry_of(int number, sighandler_t handler, int flags);
 
 /* Signals that come where the program is, and not while the collector is at work, as bits. */
@@ -50,7 +50,7 @@ bool entry_is_at(uint64_t pc);
 
 /* ---- the processor's own part: preload/arch/ ---- */
 
-enum { ENTRIES = 512, ENTRY_BYTES = 16 };
+enum { ENTRIES = 1024, ENTRY_BYTES = 16 };
 
 /* The values with which the handler is to be entered, as the entries keep them on the stack. */
 struct entered {

@@ -175,6 +175,16 @@ void signal_unblock(void)
     raw_sigmask(SIG_UNBLOCK, &ours, NULL); /* what waits comes at once */
 }
 
+/* Somebody has sent it, and the program would end by it: the C library has no threads to tell anything. It comes when
+ * our handler returns. */
+static void end_by_reserved(const siginfo_t *info)
+{
+    if (info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE)
+        return;
+    raw_sigaction(SIGNAL_RESERVED, &(struct raw_action){0}, NULL);
+    signal_send_again(SIGNAL_RESERVED, info);
+}
+
 void signal_foreign(int number, siginfo_t *info, void *context)
 {
     struct sigaction action = shadow[number];
@@ -184,6 +194,8 @@ void signal_foreign(int number, siginfo_t *info, void *context)
             adopted_handler(number, info, context);
         else if ((uint64_t)library_handler > 1)
             library_handler(number, info, context);
+        else if ((uint64_t)library_handler == (uint64_t)SIG_DFL)
+            end_by_reserved(info);
         return;
     }
     if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)

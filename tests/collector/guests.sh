@@ -4,7 +4,7 @@
 . tests/collector/lib.sh
 ulimit -c 0
 {
-for program in guests trapped; do for kind in $("$PROGRAMS/$program"); do
+for program in guests trapped handled; do for kind in $("$PROGRAMS/$program"); do
     setsid -w timeout 60 "$PROGRAMS/$program" "$kind" >"$TMP/alone" 2>/dev/null
     alone=$?
     marked=

@@ -158,9 +158,18 @@ static int forbid(unsigned number, const char *action, int writing)
     return filter(code, sizeof code / sizeof *code, 0);
 }
 
+/* Without a clock, which may be forbidden. */
+static void spin(long rounds)
+{
+    for (volatile long i = 0; i < rounds; i++)
+        ;
+}
+
+enum { SHORT = 3000000 };
+
 static void *thread(void *argument)
 {
-    burn(0.005);
+    spin(SHORT);
     return argument;
 }
 
@@ -205,7 +214,7 @@ static int begin_others(char *self)
     if (in_thread())
         return puts("a thread"), 1;
     if ((child = fork()) == 0) {
-        burn(0.005);
+        spin(SHORT);
         exit(in_thread() ? 1 : 4);
     }
     if (ends_with(child, 4))
@@ -226,17 +235,11 @@ static int begin_others(char *self)
         return puts("posix_spawn"), 1;
     if (setenv("SELF", self, 1) || WEXITSTATUS(system("\"$SELF\" short")) != 5)
         return puts("system"), 1;
-    burn(0.005);
+    spin(SHORT);
     return 0;
 }
 
-/* Rounds that take some 0.5 s. A program that may only read and write has no clock. */
-static void spin(long rounds)
-{
-    for (volatile long i = 0; i < rounds; i++)
-        ;
-}
-
+/* A program that may only read and write has no clock. */
 static long rounds_of_half_a_second(void)
 {
     double start = thread_seconds();

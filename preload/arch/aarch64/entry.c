@@ -16,7 +16,7 @@ __asm__(".pushsection hq_entry, \"ax\", @progbits\n"
         ".globl entry_first\n.hidden entry_first\n"
         "entry_first:\n"
         ".set entry_number, 0\n"
-        ".rept 512\n"
+        ".rept 1024\n"
         "  .balign 16\n"
         "  .cfi_startproc\n"
         "  hint #34\n" /* bti c */
