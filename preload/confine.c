@@ -118,7 +118,8 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 
 static void before_filter(const struct sock_fprog *filter)
 {
-    bool ends_programs = !filter || ANY(SECCOMP_ENDS, filter, WORKING, SENDING, BEGINNING, PROGRAM);
+    bool ends_programs = !filter || ANY(SECCOMP_ENDS, filter, WORKING, SENDING, BEGINNING, PROGRAM) ||
+                         ANY(SECCOMP_FAILS, filter, SYS_rt_sigaction); /* signals of ours would end them */
 
     if (!process_is_this()) { /* the filter is the child's, all memory its parent's */
         confined_child = ends_programs ? raw_getpid() : 0;

@@ -111,6 +111,13 @@ static bool keep_reserved(void)
     return true;
 }
 
+bool signal_may_be_handled(void)
+{
+    struct raw_action now;
+
+    return raw_sigaction(SIGNAL_RESERVED, NULL, &now) == 0 && raw_sigaction(SIGNAL_RESERVED, &now, NULL) == 0;
+}
+
 /* Before glibc 2.34 libpthread has set up its handler when it was initialised, before us. */
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *))
 {

@@ -22,6 +22,9 @@
 
 enum { SIGNAL_RESERVED = 33 };
 
+/* False where a filter of system calls forbids handlers: a signal of ours would end the program. */
+bool signal_may_be_handled(void);
+
 /* Takes a signal number for the collector; call it before threads exist. */
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *));
 

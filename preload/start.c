@@ -40,6 +40,12 @@ void start_once(void)
     if (!options_read())
         return;
     options.active = false;
+    if (!signal_may_be_handled()) {
+        if (!getenv("HQ_TOLD"))
+            say("a filter of system calls forbids signal handlers; the program runs unmeasured", NULL);
+        libc_setenv("HQ_TOLD", "1");
+        return;
+    }
     reach_prepare();
     vdso_find_clock();
     if (!sources_prepare())

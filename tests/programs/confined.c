@@ -167,17 +167,23 @@ static void spin(long rounds)
 
 enum { SHORT = 3000000 };
 
-static void *thread(void *argument)
+static void *spinning(void *argument)
 {
     spin(SHORT);
     return argument;
 }
 
-static int in_thread(void)
+static void *burning(void *argument)
+{
+    burn(0.005);
+    return argument;
+}
+
+static int in_thread(void *(*routine)(void *))
 {
     pthread_t id;
 
-    return pthread_create(&id, NULL, thread, NULL) || pthread_join(id, NULL);
+    return pthread_create(&id, NULL, routine, NULL) || pthread_join(id, NULL);
 }
 
 static int ends_with(pid_t child, int wanted)
@@ -201,7 +207,7 @@ static int confine_child(char *self)
     if (ends_with(child, 5))
         return puts("exec by a child of vfork"), 1;
     for (int i = 0; i < 60; i++)
-        if (in_thread())
+        if (in_thread(burning))
             return puts("a thread"), 1;
     return 0;
 }
@@ -211,11 +217,11 @@ static int begin_others(char *self)
     char *arguments[] = {self, "short", NULL};
     pid_t child;
 
-    if (in_thread())
+    if (in_thread(spinning))
         return puts("a thread"), 1;
     if ((child = fork()) == 0) {
         spin(SHORT);
-        exit(in_thread() ? 1 : 4);
+        exit(in_thread(spinning) ? 1 : 4);
     }
     if (ends_with(child, 4))
         return puts("a forked child"), 1;
@@ -253,7 +259,7 @@ static long rounds_of_half_a_second(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "short"))
-        return in_thread() ? 1 : 5;
+        return in_thread(spinning) ? 1 : 5;
     if (argc > 1 && !strcmp(argv[1], "vfork"))
         return confine_child(argv[0]) ? 1 : 3;
     if (argc > 3 && !strncmp(argv[1], "forbid", 6)) {
