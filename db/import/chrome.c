@@ -50,7 +50,7 @@ struct chrome {
     VEC(struct chrome_thread) threads;
     struct map process_names; /* pid -> text */
     struct map places;        /* text -> place + 1 */
-    double origin;
+    long double origin;
     uint64_t ignored, sums, unmatched, unfinished, clipped;
     uint32_t metric, next_number, queues;
     struct chrome_devices devices;
@@ -112,10 +112,11 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
     } else if (json_key(p, d, "cat") && v->kind == JSON_STRING) {
         e->category = chrome_category(v->text, v->len);
     } else if (json_key(p, d, "ts") || json_key(p, d, "dur")) {
-        /* Nine hundred million seconds: what nanoseconds can count, with room to add. */
-        double x = v->kind == JSON_STRING ? strtod(v->text, NULL) : v->number;
+        /* What nanoseconds can count, with room to add; points in time are also told since 1970. */
+        long double x = v->kind == JSON_STRING || v->kind == JSON_NUMBER ? strtold(v->text, NULL)
+                                                                         : (long double)v->number;
 
-        if (!(fabs(x) < 1e15))
+        if (!(fabsl(x) < (json_key(p, d, "ts") ? 3e15L : 1e15L)))
             return hq_error_new(HQ_DATA, "the time %s is out of range", v->text);
         *(json_key(p, d, "ts") ? &e->slice.ts : &e->slice.dur) = x;
         e->has_ts |= json_key(p, d, "ts");
@@ -170,7 +171,7 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
         e.slice.thread = thread_of(c, e.pid, e.tid);
         c->threads.data[e.slice.thread].is_stream |= e.category == CHROME_ON_DEVICE;
         e.slice.dur = e.slice.dur > 0 ? e.slice.dur : 0;
-        c->origin = fmin(c->origin, e.slice.ts);
+        c->origin = fminl(c->origin, e.slice.ts);
         HQ_TRY(slices_add(&c->slices, &e.slice));
     } else {
         c->ignored++;
@@ -180,9 +181,9 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
 
 /* ---- nesting ---- */
 
-static int64_t ns_of(const struct chrome *c, double us)
+static int64_t ns_of(const struct chrome *c, long double us)
 {
-    return llround((us - c->origin) * 1000);
+    return llroundl((us - c->origin) * 1000);
 }
 
 static void tell(struct chrome *c, int64_t tick, uint32_t frame, int64_t weight)
@@ -247,7 +248,8 @@ static struct hq_error *open_slice(struct chrome *c, const struct slice *s, int6
     const char *name = intern_str(&c->im->names, s->name);
 
     if (c->open.len >= SLICES_DEEP)
-        return hq_error_new(HQ_DATA, "%s: more than %d events are open at the time %.17g", c->file, SLICES_DEEP, s->ts);
+        return hq_error_new(HQ_DATA, "%s: more than %d events are open at the time %.17g", c->file, SLICES_DEEP,
+                            (double)s->ts);
     if (!*place)
         *place = (uint64_t)import_named(c->im, *name ? name : "[unnamed]", NULL) + 1;
     /* A complete event cannot outlive the one that it began in. */
@@ -261,7 +263,8 @@ static struct hq_error *open_slice(struct chrome *c, const struct slice *s, int6
     vec_push(&c->open, (struct open_slice){frame, end, (char)s->phase});
     import_value(c->im, c->profile, c->metric, frame, 0, 1);
     if (import_problem(c->im))
-        return hq_error_new(HQ_DATA, "%s: the event at the time %.17g: %s", c->file, s->ts, import_problem(c->im));
+        return hq_error_new(HQ_DATA, "%s: the event at the time %.17g: %s", c->file, (double)s->ts,
+                            import_problem(c->im));
     return NULL;
 }
 
@@ -271,9 +274,9 @@ static struct hq_error *give_slice(struct chrome *c, const struct slice *s)
 
     advance(c, at);
     if (c->on_device && s->phase == 'X')
-        return open_command(c, s, at + llround(s->dur * 1000));
+        return open_command(c, s, at + llroundl(s->dur * 1000));
     if (s->phase != 'E')
-        return open_slice(c, s, s->phase == 'X' ? at + llround(s->dur * 1000) : INT64_MAX);
+        return open_slice(c, s, s->phase == 'X' ? at + llroundl(s->dur * 1000) : INT64_MAX);
     if (c->open.len && vec_last(&c->open).phase == 'B')
         c->open.len--;
     else

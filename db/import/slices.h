@@ -12,8 +12,8 @@
 enum { SLICES_RUN = 512 << 10 };
 
 struct slice {
-    double ts, dur;  /* microseconds */
-    uint32_t thread; /* a number */
+    long double ts, dur; /* microseconds, also since 1970: those have 16 digits, and three behind the point */
+    uint32_t thread;     /* a number */
     uint32_t name;
     uint32_t phase; /* X, B or E */
     uint32_t order; /* in the file */

@@ -35,12 +35,13 @@ def named(what, pid, name, tid=0):
     return {"ph": "M", "name": what, "pid": pid, "tid": tid, "ts": 0, "args": {"name": name}}
 
 
-torch = imported("torch", [
+TORCH = [
     named("process_name", 4711, "python"), named("process_name", 0, "python"), named("process_name", 1, "python"),
     x("aten::mm", 4711, 4711, 100, 50, "cpu_op"), x("cudaLaunchKernel", 4711, 4711, 110, 5, "cuda_runtime", correlation=1),
     x("void gemm<float>(int)", 0, 7, 120, 30, "kernel", stream=7, correlation=1), x("void gemm<float>(int)", 0, 7, 160, 20, "kernel", stream=7),
     x("Memcpy HtoD (Pageable -> Device)", 0, 9, 140, 30, "gpu_memcpy", stream=9), x("Memset (Device)", 1, 7, 300, 4, "gpu_memset", stream=7),
-    x("ProfilerStep#1", 0, 7, 120, 60, "gpu_user_annotation")])
+    x("ProfilerStep#1", 0, 7, 120, 60, "gpu_user_annotation")]
+torch = imported("torch", TORCH)
 rows = {r["name"]: [round(v * 1e6) if i == 0 else v for i, v in enumerate(r["values"])]
         for r in ask(torch, "procedures where kind = device columns gpu_time, gpu_commands")}
 check(rows == {"[kernel void gemm<float>(int)]": [50, 2], "[copy to device]": [30, 1], "[fill]": [4, 1]}, f"torch: {rows}")
@@ -51,6 +52,10 @@ devices = {r["name"]: [round(v * 1e6) for v in r["values"][:3]] + r["values"][3:
 # From 120 to 180: kernels for 50, the copy from 140 to 170, beside them for 20.
 check(devices == {"device 0: GPU": [60, 20, 0, 3, 2], "device 1: GPU": [4, 0, 0, 1, 1]}, f"torch's devices: {devices}")
 check(len(ask(torch, "profiles devices 0-2")) == 3, "three streams are queues")
+# Times since 1970, as PyTorch has them until 2.2: beyond what a double has of them in nanoseconds.
+epoch = imported("epoch", [{**e, "ts": 1683020283542173 + e["ts"] if e["ph"] == "X" else 0} for e in TORCH])
+for question in ("devices columns busy, overlap, idle, commands, queues", "tree columns walltime, gpu_time"):
+    check([r["values"] for r in ask(epoch, question)] == [r["values"] for r in ask(torch, question)], f"since 1970: `{question}`")
 
 rocprof = imported("rocprof", [
     named("process_name", 1, "COPY"), named("process_name", 2, "CPU HIP API"), named("process_name", 6, "GPU0"),
