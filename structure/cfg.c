@@ -21,6 +21,7 @@ struct table { /* an indirect jump */
 };
 
 #define MAX_GUESSES 100000u
+#define MAX_TARGETS ((size_t)4 << 20) /* of all tables of a procedure, beside 64 for each of its instructions */
 
 enum { LEADER = 1, NO_RETURN = 2, PART_END = 4 };
 
@@ -100,8 +101,12 @@ static void mark_leaders(struct builder *b)
 
 static void resolve_tables(struct builder *b)
 {
+    size_t targets = 0, most = MAX_TARGETS + 64 * b->g->insns.len;
+
     vec_foreach(t, &b->jumps) {
-        cfg_jump_table(b->image, b->g, t->jump, &t->targets);
+        if (targets < most)
+            cfg_jump_table(b->image, b->g, t->jump, &t->targets);
+        targets += t->targets.len;
         for (size_t i = 0; i < t->targets.len; i++)
             lead(b, t->targets.data[i]);
         b->g->unresolved += !t->targets.len;

@@ -95,7 +95,8 @@ static void attempt(struct attempt *a, bool timed)
     timer_t timer;
     volatile bool has_timer = timed && start_timer(&timer);
 
-    if (sigsetjmp(a->end, 0)) {
+    /* Where no timer can be had (`ulimit -i 0`) nothing would end it. */
+    if ((timed && !has_timer) || sigsetjmp(a->end, 0)) {
         a->gave_up = true;
     } else {
         current = has_timer && !a->rust ? a : NULL;

@@ -139,6 +139,16 @@ bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err)
     return rc == DW_DLV_OK;
 }
 
+bool dwarf_spend(struct dwarf *d, uint64_t entries)
+{
+    d->spent += entries;
+    if (d->spent <= d->most)
+        return true;
+    dwarf_set_problem(d, "the debug information refers to the same parts again and again; procedures and lines are "
+                         "incomplete");
+    return false;
+}
+
 void dwarf_set_problem(struct dwarf *d, const char *fmt, ...)
 {
     va_list args;

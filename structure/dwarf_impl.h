@@ -28,7 +28,8 @@ struct dwarf_file {
     struct dwarf_bases bases;
 };
 
-#define MAX_NAMES 4 /* names of lambdas within names: damaged files may have them lie in one another */
+#define NAME_MOST 100000 /* bytes of a name that is made of types, as of one that is demangled */
+#define MAX_NAMES 4      /* names of lambdas within names: damaged files may have them lie in one another */
 
 struct dwarf_attrs;
 
@@ -67,6 +68,7 @@ struct dwarf {
     bool lambdas_by_signature; /* and by gcc 14 or newer */
     int naming;                /* names of classes within names of classes that are being made */
     struct map file_tables;    /* (file, CU offset) -> struct dwarf_file_table * */
+    uint64_t spent, most;      /* what was read, and may be (dwarf_spend) */
     char *problem;
 };
 
@@ -95,6 +97,11 @@ uint64_t dwarf_indexed_address(const struct dwarf_file *f, const struct dwarf_ba
 bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group); /* dwarf_file.c */
 void dwarf_file_close(struct dwarf_file *f);
 void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Counts what is read: entries of lists, rows of lines, names, types. No compiler has one of them read more than a few
+ * times; a damaged file may have all units refer to one list, or types to themselves. False, and a problem, when it is
+ * more than any file of this size needs. */
+bool dwarf_spend(struct dwarf *d, uint64_t entries); /* dwarf_file.c */
 
 /* True if a call of libdwarf succeeded; frees its error if not. */
 bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);

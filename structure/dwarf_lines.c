@@ -62,7 +62,7 @@ struct entries {
 };
 
 /* Version 5: a table that describes its own columns. */
-static void read_entries5(struct cursor *c, bool wide, const struct strings *s, struct entries *out)
+static void read_entries5(struct dwarf *d, struct cursor *c, bool wide, const struct strings *s, struct entries *out)
 {
     uint64_t type[16], form[16];
     uint8_t columns = cursor_u8(c);
@@ -74,7 +74,7 @@ static void read_entries5(struct cursor *c, bool wide, const struct strings *s, 
         form[i] = cursor_uleb(c);
     }
     uint64_t count = cursor_uleb(c);
-    for (uint64_t i = 0; i < count && columns && cursor_ok(c) && cursor_left(c); i++) {
+    for (uint64_t i = 0; i < count && columns && cursor_ok(c) && cursor_left(c) && dwarf_spend(d, 1); i++) {
         struct entry *e = vec_add(out);
 
         for (uint8_t k = 0; k < columns; k++) {
@@ -91,15 +91,15 @@ static void read_entries5(struct cursor *c, bool wide, const struct strings *s, 
 }
 
 /* Before version 5 both count from 1: number 0 is the compilation directory, and no file. */
-static void read_entries4(struct cursor *c, struct entries *directories, struct entries *files)
+static void read_entries4(struct dwarf *d, struct cursor *c, struct entries *directories, struct entries *files)
 {
     const char *name;
 
     vec_add(directories);
     vec_add(files);
-    while ((name = cursor_str(c)) && *name)
+    while ((name = cursor_str(c)) && *name && dwarf_spend(d, 1))
         vec_push(directories, (struct entry){.name = name});
-    while ((name = cursor_str(c)) && *name) {
+    while ((name = cursor_str(c)) && *name && dwarf_spend(d, 1)) {
         vec_push(files, (struct entry){.name = name, .directory = cursor_uleb(c)});
         cursor_uleb(c);
         cursor_uleb(c);
@@ -107,7 +107,7 @@ static void read_entries4(struct cursor *c, struct entries *directories, struct 
 }
 
 /* Leaves p->c at the first opcode; false if the header is damaged. */
-static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct entries *directories,
+static bool read_header(struct dwarf *d, struct elf *elf, uint64_t at, struct program *p, struct entries *directories,
                         struct entries *files)
 {
     struct strings s = {0};
@@ -146,10 +146,10 @@ static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct 
         p->operands[i] = cursor_u8(&c);
     p->c = c;
     if (p->version == 5) {
-        read_entries5(&c, p->wide, &s, directories);
-        read_entries5(&c, p->wide, &s, files);
+        read_entries5(d, &c, p->wide, &s, directories);
+        read_entries5(d, &c, p->wide, &s, files);
     } else {
-        read_entries4(&c, directories, files);
+        read_entries4(d, &c, directories, files);
     }
     if (header > cursor_left(&p->c) + cursor_offset(&p->c) - start)
         return false;
@@ -181,7 +181,7 @@ void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct 
     struct entries directories = {0}, files = {0};
     struct program p;
 
-    if (cu->has_lines && read_header(f->elf, cu->lines, &p, &directories, &files))
+    if (cu->has_lines && read_header(d, f->elf, cu->lines, &p, &directories, &files))
         number_files(d, cu->comp_dir, p.version, &directories, &files, out);
     vec_deinit(&directories);
     vec_deinit(&files);
@@ -250,12 +250,12 @@ static void standard(const struct program *p, struct cursor *c, uint8_t op, stru
     }
 }
 
-static void run(struct program *p, struct rows *rows)
+static void run(struct dwarf *d, struct program *p, struct rows *rows)
 {
     struct cursor *c = &p->c;
     struct state s = initial(p);
 
-    while (cursor_left(c)) {
+    while (cursor_left(c) && dwarf_spend(d, 1)) {
         uint8_t op = cursor_u8(c);
 
         if (op >= p->opcode_base) {
@@ -347,8 +347,8 @@ void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die,
     struct rows all = {0}, sorted = {0}, hidden = {0};
     struct program p;
 
-    if (cu->has_lines && read_header(f->elf, cu->lines, &p, &directories, &files)) {
-        run(&p, &all);
+    if (cu->has_lines && read_header(d, f->elf, cu->lines, &p, &directories, &files)) {
+        run(d, &p, &all);
         sort_rows(d, &all, dwarf_file_table(d, f, die), &sorted, &hidden);
     }
     vec_deinit(&directories);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_DEPTH 200 /* of nested DIEs: no compiler comes near */
+#define MAX_DEPTH        200                                  /* of nested DIEs: no compiler comes near */
+#define SPEND_MOST(size) (32 * (uint64_t)(size) + (8u << 20)) /* a unit is read for each of its parts at worst */
 
 struct loader {
     struct dwarf *d;
@@ -218,6 +219,7 @@ struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt
         return NULL;
     struct dwarf *d = xcalloc(1, sizeof *d);
     d->text = text;
+    d->most = SPEND_MOST(text->size + debug->size + (alt ? alt->size : 0));
     keymap_init(&d->origin_keys, sizeof(struct dwarf_key));
     keymap_init(&d->scope_keys, sizeof(struct dwarf_key));
     d->alt.number = 1;

@@ -56,7 +56,7 @@ uint32_t dwarf_intern_path(struct dwarf *d, const char *here, const char *direct
             str_addf(&path, "%s/", directory);
     }
     str_add(&path, name);
-    uint32_t id = intern_clean(d, str_cstr(&path));
+    uint32_t id = dwarf_spend(d, path.len / 64) ? intern_clean(d, str_cstr(&path)) : 0;
     str_deinit(&path);
     return id;
 }

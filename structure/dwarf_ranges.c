@@ -50,7 +50,7 @@ static void read_list5(struct dwarf *d, const struct dwarf_file *f, const struct
 
     if (!open_section(f, lists5(f), offset, &c))
         return;
-    while (cursor_left(&c)) {
+    while (cursor_left(&c) && dwarf_spend(d, 1)) {
         uint8_t kind = cursor_u8(&c);
 
         switch (kind) {
@@ -90,7 +90,7 @@ static void read_list4(struct dwarf *d, const struct dwarf_file *f, uint64_t bas
 
     if (!open_section(f->main ? f->main : f, ".debug_ranges", offset, &c))
         return;
-    while (cursor_left(&c) >= 16) {
+    while (cursor_left(&c) >= 16 && dwarf_spend(d, 1)) {
         uint64_t low = cursor_u64(&c), high = cursor_u64(&c);
 
         if (!low && !high)

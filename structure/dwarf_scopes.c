@@ -383,5 +383,9 @@ const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_D
         str_addf(&out, "(%s)%s", str_cstr(&own.text), own.constant ? " const" : "");
         str_deinit(&own.text);
     }
+    if (out.len > NAME_MOST) {
+        dwarf_set_problem(d, "names stand for more text than is written out, and lack what they lie in");
+        return NULL;
+    }
     return arena_strdup(&d->arena, str_cstr(&out));
 }

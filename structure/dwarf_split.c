@@ -22,6 +22,7 @@ static struct elf *open_package(struct dwarf *d)
 
         if (file_exists(path))
             hq_error_free(elf_open(path, &d->package));
+        d->most += d->package ? 32 * (uint64_t)d->package->size : 0;
     }
     d->package_tried = true;
     return d->package;
@@ -62,6 +63,7 @@ struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct
     struct elf *elf = open_dwo(d, skeleton, id);
     if (!elf)
         return NULL;
+    d->most += 32 * (uint64_t)elf->size;
     struct dwarf_file *f = xcalloc(1, sizeof *f);
     Dwarf_Error err = NULL;
     bool gnu = elf_find_section(elf, ".debug_rnglists.dwo") == NULL;

@@ -4,7 +4,7 @@
 #include "common/vec.h"
 #include <string.h>
 
-#define MAX_DEPTH 20 /* of references */
+#define MAX_DEPTH 20 /* of references, and of packs of parameters */
 
 struct parameters {
     struct dwarf *d;
@@ -115,6 +115,11 @@ static void add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die,
     char *name = NULL;
     Dwarf_Half tag = depth < MAX_DEPTH ? dwarf_tag_of(f, die) : 0;
 
+    /* Types of functions that refer to each other stand for more text than there can be. */
+    if (out->len > NAME_MOST || !dwarf_spend(d, 1)) {
+        str_add(out, "?");
+        return;
+    }
     switch (tag) {
     case DW_TAG_pointer_type: add_pointer(d, f, die, depth, "*", out); break;
     case DW_TAG_reference_type: add_pointer(d, f, die, depth, "&", out); break;
@@ -148,7 +153,9 @@ static void add_argument(void *arg, Dwarf_Die die, Dwarf_Off offset)
 
     (void)offset;
     if (tag == DW_TAG_GNU_template_parameter_pack) {
-        dwarf_children(p->f, die, add_argument, p);
+        if (p->depth++ < MAX_DEPTH)
+            dwarf_children(p->f, die, add_argument, p);
+        p->depth--;
         return;
     }
     if (tag != DW_TAG_template_type_parameter && tag != DW_TAG_template_value_parameter)

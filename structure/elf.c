@@ -15,6 +15,8 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
+enum { CODE_MOST = 1000 }; /* executable sections: a linked file has some ten, and each is looked at for each address */
+
 static bool inside(const struct elf *elf, uint64_t offset, uint64_t size)
 {
     return offset <= elf->size && size <= elf->size - offset;
@@ -116,6 +118,9 @@ static void read_sections(struct elf *elf, const Elf64_Ehdr *header)
 /* A note segment or section: name size, descriptor size, type, then both, each padded to 4. */
 static void find_build_id(struct elf *elf, const uint8_t *p, size_t size)
 {
+    elf->notes += size;
+    if (elf->notes > 2 * elf->size) /* by segments and by sections, once each */
+        return;
     while (!elf->build_id && size >= 12) {
         uint32_t head[3];
 
@@ -178,6 +183,10 @@ static void add_code(struct elf *elf, uint64_t low, uint64_t high)
         const struct elf_segment *s = &elf->segments[i];
         uint64_t end = s->address + s->file_size;
 
+        if (elf->code_count == CODE_MOST) {
+            elf->beyond = "executable sections";
+            return;
+        }
         if (s->executable && s->data && low >= s->address && low < end) {
             elf->code[elf->code_count++] = (struct elf_span){low, high < end ? high : end};
             return;
@@ -426,6 +435,8 @@ void elf_read_symbols(struct elf *elf, const char *table, struct elf_symbols *ou
         !elf_section_data(elf, &elf->sections[s->link], &strings, &strings_size))
         return;
     vec_reserve(out, size / sizeof(Elf64_Sym));
+    /* Names may be the ends of others, but not all of one long one. */
+    uint64_t bytes = 0, most = 16 * (uint64_t)strings_size + (1u << 20);
     for (size_t at = 0; size - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
         Elf64_Sym sym;
 
@@ -433,6 +444,11 @@ void elf_read_symbols(struct elf *elf, const char *table, struct elf_symbols *ou
         const char *name = sym.st_name ? elf_string(strings, strings_size, sym.st_name) : NULL;
         if (!name || !*name)
             continue;
+        bytes += strlen(name);
+        if (bytes > most) {
+            elf->beyond = "names of symbols";
+            return;
+        }
         vec_push(out, (struct elf_symbol){.name = name,
                                           .value = sym.st_value,
                                           .size = sym.st_size,

@@ -65,6 +65,8 @@ struct elf {
     uint64_t load_base; /* lowest PT_LOAD address, page aligned down: what a load address stands for */
     bool cut_short;     /* the section headers, which linkers write last, lie behind the end of the file */
     char *unreadable;   /* NULL, or the name of a section that could not be decompressed */
+    const char *beyond; /* NULL, or what it has more of than linkers make: the rest of it is not read */
+    size_t notes;       /* bytes of notes that were read */
 };
 
 /* Opens a file; *out is ended with elf_close. Errors: no such file, not a file, not an ELF file for a processor that is

@@ -19,6 +19,8 @@ enum {
     PE_OMIT = 0xff,
 };
 
+enum { AUGMENTATION_MOST = 16 };
+
 /* place is the address of c->start. A value of 0 is "none" whatever it is relative to. */
 static uint64_t encoded(struct cursor *c, uint8_t encoding, uint64_t place)
 {
@@ -62,6 +64,9 @@ static void read_cie(struct cursor c, uint64_t place, struct cie *out)
         return;
     uint8_t version = cursor_u8(&c);
     const char *augmentation = cursor_str(&c);
+    /* No letter comes twice; a long one would be read again for each frame. */
+    if (augmentation && strlen(augmentation) > AUGMENTATION_MOST)
+        return;
     cursor_uleb(&c);
     cursor_sleb(&c);
     if (version == 1)
@@ -192,10 +197,14 @@ void frames_landing_pads(const struct elf *text, const struct frame *frame, stru
     uint8_t encoding = cursor_u8(&c) & 0x0f;
     uint64_t length = cursor_uleb(&c);
     size_t end = cursor_offset(&c) + (length < cursor_left(&c) ? length : cursor_left(&c));
-    while (cursor_ok(&c) && cursor_offset(&c) < end) {
+    uint64_t bytes = frame->high - frame->low, before = 0; /* the end of the one before: they ascend */
+    for (uint64_t sites = 0; cursor_ok(&c) && cursor_offset(&c) < end && sites <= bytes; sites++) {
         uint64_t low = encoded(&c, encoding, 0), count = encoded(&c, encoding, 0), pad = encoded(&c, encoding, 0);
 
         cursor_uleb(&c);
+        if (low < before || low > bytes || count > bytes - low)
+            break;
+        before = low + count;
         if (cursor_ok(&c) && pad)
             vec_push(out, (struct landing_pad){frame->low + low, frame->low + low + count, start + pad});
     }

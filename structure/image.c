@@ -96,6 +96,9 @@ char *image_note(const struct image *image)
 
     if (broken)
         return xasprintf("%s: section %s cannot be decompressed; procedures and lines are incomplete", path, broken);
+    const char *beyond = image->files.debug->beyond ? image->files.debug->beyond : image->text->beyond;
+    if (beyond)
+        return xasprintf("%s: has more %s than linkers make; procedures and lines are incomplete", path, beyond);
     if (image->problem)
         return xstrdup(image->problem);
     if (image->dwarf && dwarf_problem(image->dwarf))

@@ -125,6 +125,12 @@ static void read_stubs(struct elf *text, struct elf_section *s, const struct slo
             .low = s->address + at, .high = s->address + at + entry, .target = arena_strndup(&out->arena, target, len)};
         stub.name = *target ? arena_printf(&out->arena, "%.*s@plt", (int)len, target) : "dynamic linker stub@plt";
         vec_push(out, stub);
+        out->named += len;
+        /* Each lies in the file once, and names are those of symbols. */
+        if (out->len > text->size / 8 || out->named > 16 * (uint64_t)text->size + (1u << 20)) {
+            text->beyond = "stubs for calls of libraries";
+            return;
+        }
     }
 }
 

@@ -20,6 +20,7 @@ struct plt {
     struct stub *data; /* ascending */
     size_t len, cap;
     struct arena arena;
+    uint64_t named; /* bytes of their names */
 };
 
 /* symbols name the resolvers of indirect functions in static binaries. */

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/symbols.h"
+#include "common/hash.h"
+#include "common/map.h"
 #include "common/mem.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    COMPARED = 16,      /* names of one address, one with another */
+    CHOSEN_MOST = 1000, /* indirect functions, which are looked through for each procedure: libc has some 200 */
+};
 
 size_t symbol_name_length(const char *name)
 {
@@ -61,17 +68,30 @@ static bool same_name(const char *a, const char *b)
     return n == symbol_name_length(b) && !memcmp(a, b, n);
 }
 
-static void add_name(struct symbols *out, struct symbol *s, const char *name)
+/* Few names are compared; of many (code that the linker found equal) `seen` knows the hashes. */
+static bool is_known(const struct symbols *out, const struct symbol *s, const char *name, struct map *seen)
 {
-    for (uint32_t i = 0; i < s->count; i++)
+    bool is_new = true;
+
+    for (uint32_t i = 0; i < s->count && i < COMPARED; i++)
         if (same_name(out->names[s->first + i], name))
-            return;
+            return true;
+    if (s->count >= COMPARED)
+        map_insert(seen, hash_bytes(name, symbol_name_length(name), 0), 1, &is_new);
+    return !is_new;
+}
+
+static void add_name(struct symbols *out, struct symbol *s, const char *name, struct map *seen)
+{
+    if (is_known(out, s, name, seen))
+        return;
     out->names[s->first + s->count++] = name;
     out->name_count++;
 }
 
 static void group(const struct elf *text, const struct elf_symbols *all, struct symbols *out)
 {
+    struct map seen = {0};
     uint64_t reach = 0;
 
     out->list = xcalloc(all->len + 1, sizeof *out->list);
@@ -86,20 +106,41 @@ static void group(const struct elf *text, const struct elf_symbols *all, struct 
 
             if (end > s->end && end <= elf_executable_end(text, s->address))
                 s->end = end;
-            add_name(out, s, all->data[i].name);
+            add_name(out, s, all->data[i].name, &seen);
         }
+        map_clear(&seen);
         reach = s->end > reach ? s->end : reach;
         s->reach = reach;
     }
+    map_deinit(&seen);
 }
 
-static void keep_chosen(const struct elf_symbols *all, struct symbols *out)
+/* Names differ inside of the C library in what they begin with. */
+static const char *bare(const char *name, size_t *len)
+{
+    size_t n = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') ? 0 : underscores(name);
+
+    n += !strncmp(name + n, "ieee754_", 8) ? 8 : 0;
+    n = n < *len ? n : 0;
+    *len -= n;
+    return name + n;
+}
+
+static void keep_chosen(struct elf *text, const struct elf_symbols *all, struct symbols *out)
 {
     VEC(struct symbol_chosen) chosen = {0};
 
     vec_foreach(s, all) {
-        if (s->type == STT_GNU_IFUNC && !(chosen.len && same_name(vec_last(&chosen).name, s->name)))
-            vec_push(&chosen, (struct symbol_chosen){s->value, s->name});
+        if (chosen.len == CHOSEN_MOST) {
+            text->beyond = "indirect functions";
+            break;
+        }
+        if (s->type == STT_GNU_IFUNC && !(chosen.len && same_name(vec_last(&chosen).name, s->name))) {
+            struct symbol_chosen c = {.address = s->value, .name = s->name, .bare_len = symbol_name_length(s->name)};
+
+            c.bare = bare(s->name, &c.bare_len);
+            vec_push(&chosen, c);
+        }
     }
     out->chosen = chosen.data;
     out->chosen_count = chosen.len;
@@ -121,7 +162,7 @@ void symbols_read(struct elf *text, struct elf *debug, struct symbols *out)
     all.len = kept;
     vec_sort(&all, by_address);
     group(text, &all, out);
-    keep_chosen(&all, out);
+    keep_chosen(text, &all, out);
     vec_deinit(&all);
 }
 
@@ -191,32 +232,23 @@ static size_t without_variant(const char *name, size_t len)
     return 0;
 }
 
-/* Names differ inside of the C library in what they begin with. */
-static const char *bare(const char *name, size_t *len)
+/* Whether a procedure, bare, is one of those that the name may stand for. */
+static bool stands_for(const struct symbol_chosen *chosen, const char *name, size_t len)
 {
-    size_t n = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') ? 0 : underscores(name);
-
-    n += !strncmp(name + n, "ieee754_", 8) ? 8 : 0;
-    n = n < *len ? n : 0;
-    *len -= n;
-    return name + n;
-}
-
-/* Whether a procedure is one of those that the name may stand for. */
-static bool stands_for(const char *chosen, const char *procedure)
-{
-    size_t want_len = symbol_name_length(chosen), len = symbol_name_length(procedure);
-    const char *want = bare(chosen, &want_len), *name = bare(procedure, &len);
-
-    while (len > want_len)
+    if (len < chosen->bare_len || memcmp(name, chosen->bare, chosen->bare_len) != 0)
+        return false;
+    while (len > chosen->bare_len)
         len = without_variant(name, len);
-    return len == want_len && !memcmp(name, want, len);
+    return len == chosen->bare_len;
 }
 
 const char *symbols_chosen(const struct symbols *s, const char *procedure, size_t *at)
 {
-    if (!s->chosen_count || !without_variant(procedure, symbol_name_length(procedure)))
+    size_t len = symbol_name_length(procedure);
+
+    if (!s->chosen_count || !without_variant(procedure, len))
         return NULL;
+    procedure = bare(procedure, &len);
     for (; *at < s->chosen_count; ++*at) {
         uint64_t address = s->chosen[*at].address;
         size_t i = *at;
@@ -224,7 +256,7 @@ const char *symbols_chosen(const struct symbols *s, const char *procedure, size_
         while (i && s->chosen[i - 1].address == address)
             i--;
         for (; i < s->chosen_count && s->chosen[i].address == address; i++)
-            if (stands_for(s->chosen[i].name, procedure))
+            if (stands_for(&s->chosen[i], procedure, len))
                 return s->chosen[(*at)++].name;
     }
     return NULL;

@@ -16,6 +16,8 @@ struct symbol { /* all names at one address */
 struct symbol_chosen {
     uint64_t address; /* of the code that chooses */
     const char *name;
+    const char *bare; /* what is compared: without underscores and the like */
+    size_t bare_len;
 };
 
 struct symbols {

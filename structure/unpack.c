@@ -2,6 +2,7 @@
 #include "structure/unpack.h"
 #include "common/mem.h"
 #include <lzma.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,9 @@
 #define MAX_RATIO      65536u
 #define SMALL_SIZE     (64u << 20) /* what is larger has a ratio as of deflate */
 #define MAX_SIZE       (4ull << 30)
+#define MAX_ALL        (16ull << 30) /* of all that is there at a time: one small file can be asked for many times */
+
+static atomic_ullong all;
 
 /* zlib counts in unsigned int, so long input and output go in pieces. */
 static bool unpack_zlib(const uint8_t *from, size_t from_size, uint8_t *to, size_t size)
@@ -53,9 +57,15 @@ uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_
 
     if (!size || size > MAX_SIZE || size / ratio > packed_size)
         return NULL;
-    uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED)
+    if (atomic_fetch_add(&all, size) + size > MAX_ALL) {
+        atomic_fetch_sub(&all, size);
         return NULL;
+    }
+    uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) {
+        atomic_fetch_sub(&all, size);
+        return NULL;
+    }
     switch (method) {
     case UNPACK_ZLIB: whole = unpack_zlib(packed, packed_size, data, size); break;
     case UNPACK_ZSTD: whole = ZSTD_decompress(data, size, packed, packed_size) == size; break;
@@ -63,7 +73,7 @@ uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_
     }
     if (whole)
         return data;
-    munmap(data, size);
+    unpack_free(data, size);
     return NULL;
 }
 
@@ -107,6 +117,8 @@ uint8_t *pack(const void *data, size_t size, size_t *packed_size)
 
 void unpack_free(uint8_t *data, size_t size)
 {
-    if (data)
-        munmap(data, size);
+    if (!data)
+        return;
+    munmap(data, size);
+    atomic_fetch_sub(&all, size);
 }

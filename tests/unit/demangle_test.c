@@ -5,6 +5,7 @@
 #include "common/str.h"
 #include "tests/unit/test.h"
 #include <libiberty/demangle.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static void same_as_library(const char *symbol)
@@ -72,18 +73,38 @@ TEST(substitutions_of_substitutions)
 }
 
 /* The same behind an expansion, whose parameters are looked for in all of it before anything is printed. */
-TEST(searches_without_output)
+static void add_search(struct str *s)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+    str_add(s, "_Z1fIiEvDp4pairI");
+    for (int i = 1; i < 34; i++)
+        str_add(s, "S0_I");
+    str_add(s, "iiE");
+    for (int i = 1; i < 34; i++)
+        str_addf(s, "S%c_E", digits[i]);
+}
+
+TEST(searches_without_output)
+{
     AUTO_STR struct str s = {0};
 
-    str_add(&s, "_Z1fIiEvDp4pairI");
-    for (int i = 1; i < 34; i++)
-        str_add(&s, "S0_I");
-    str_add(&s, "iiE");
-    for (int i = 1; i < 34; i++)
-        str_addf(&s, "S%c_E", digits[i]);
+    add_search(&s);
     is_given_up(str_cstr(&s));
+}
+
+/* Without a timer it is not begun. */
+TEST(no_timer)
+{
+    AUTO_STR struct str s = {0};
+    struct rlimit before, none;
+
+    add_search(&s);
+    CHECK(!getrlimit(RLIMIT_SIGPENDING, &before));
+    none = (struct rlimit){0, before.rlim_max};
+    CHECK(!setrlimit(RLIMIT_SIGPENDING, &none));
+    is_given_up(str_cstr(&s));
+    CHECK(!setrlimit(RLIMIT_SIGPENDING, &before));
 }
 
 /* References to what was before, of Rust. */
