@@ -149,18 +149,34 @@ bool temporary_is_left(const char *rest, const struct stat *st)
     return age > DAY || (age > MINUTE && !strcmp(rest + used, own_host(host)) && kill(pid, 0) && errno == ESRCH);
 }
 
-void temporary_remove_left(const char *target)
+/* Of files whose names have `part` in them: at the beginning, or anywhere. */
+static void remove_left(const char *directory, const char *part, bool anywhere)
 {
-    AUTO_FREE char *directory = file_dirname(target);
-    AUTO_FREE char *prefix = xasprintf("%s" FILE_TEMPORARY, file_basename(target));
-    size_t length = strlen(prefix);
     DIR *dir = opendir(directory);
     struct stat st;
 
-    for (const struct dirent *e; dir && (e = readdir(dir));)
-        if (!strncmp(e->d_name, prefix, length) && !fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-            temporary_is_left(e->d_name + length, &st))
+    for (const struct dirent *e; dir && (e = readdir(dir));) {
+        const char *at = strstr(e->d_name, part);
+
+        if (at && (anywhere || at == e->d_name) && !fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+            temporary_is_left(at + strlen(part), &st))
             unlinkat(dirfd(dir), e->d_name, 0);
+    }
     if (dir)
         closedir(dir);
+}
+
+void temporary_remove_left(const char *target)
+{
+    AUTO_FREE char *directory = file_dirname(target);
+    AUTO_FREE char *part = xasprintf("%s" FILE_TEMPORARY, file_basename(target));
+
+    remove_left(directory, part, false);
+}
+
+void temporary_remove_left_in(const char *directory, const char *suffix)
+{
+    AUTO_FREE char *part = xasprintf("%s" FILE_TEMPORARY, suffix);
+
+    remove_left(directory, part, true);
 }

@@ -32,7 +32,8 @@ void temporary_catch_signals(void);
  * that is not there, or one that has not written for a day.
  */
 bool temporary_is_left(const char *rest, const struct stat *st);
-/* Removes such of the file `target`. */
+/* Removes such of the file `target`; and of all files of a directory whose names end in `suffix`. */
 void temporary_remove_left(const char *target);
+void temporary_remove_left_in(const char *directory, const char *suffix);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/history.h"
 #include "common/file.h"
+#include "common/temporary.h"
 #include "db/import/json.h"
 #include <dirent.h>
 #include <math.h>
@@ -285,6 +286,7 @@ struct hq_error *history_write(const char *directory, const char *commit, struct
     }
     str_add(&out, "]}\n");
     vec_deinit(&c.values);
+    temporary_remove_left_in(directory, ending);
     HQ_TRY(file_writer_open(&w, path));
     file_writer_write(&w, str_cstr(&out), out.len);
     return file_writer_commit(&w);

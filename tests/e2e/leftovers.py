@@ -122,7 +122,9 @@ now = time.time()
 leftovers = {  # name: its age, and whether it is to go
     f"q.baseline.tmp.{gone.pid}.0.{host}": (120, True), f"q.baseline.tmp.{gone.pid}.1.{host}": (0, False), f"q.baseline.tmp.{os.getpid()}.0.{host}": (120, False),
     f"q.baseline.tmp.{gone.pid}.0.elsewhere": (120, False), "q.baseline.tmp.5.0.elsewhere": (90000, True), "q.baseline.tmp.old": (9000000, False),
-    "q.baseline.tmp.1.0.": (120, False), "q.hq.tmp.5.0.elsewhere": (90000, False), f"page.html.tmp.{gone.pid}.0.{host}": (120, True)}
+    "q.baseline.tmp.1.0.": (120, False), "q.hq.tmp.5.0.elsewhere": (90000, False), f"page.html.tmp.{gone.pid}.0.{host}": (120, True),
+    f"kept/a.json.tmp.{gone.pid}.0.{host}": (120, True), f"kept/a.json.tmp.{gone.pid}.1.{host}": (0, False), f"kept/a.tmp.{gone.pid}.0.{host}": (120, False)}
+os.makedirs(f"{TMP}/kept")
 for name, (age, _) in leftovers.items():
     with open(f"{TMP}/{name}", "w") as f:
         f.write("x")
@@ -130,6 +132,8 @@ for name, (age, _) in leftovers.items():
 status, out, err = run(HQ, "check", "--update", "r.hq", "q.hq")
 check(status == 0, f"check --update: status {status}: {err}")
 status, out, err = run(HQ, "report", "--force", "-o", "page.html", "r.hq")
+status, out, err = run(HQ, "check", "--history=kept", "--commit=b", "r.hq", "q.hq")
+check(status == 0, f"check --history: status {status}: {err}")
 for name, (age, goes) in leftovers.items():
     check(os.path.exists(f"{TMP}/{name}") != goes, f"{name}, {age} s old, is {'still there' if goes else 'gone'}")
     if os.path.exists(f"{TMP}/{name}"):
