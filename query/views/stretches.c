@@ -192,6 +192,19 @@ struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8
     return err;
 }
 
+/* Of what has no sample: how visits to it are had. */
+static void note_unseen(struct run *run, const struct pattern *of)
+{
+    if (!of || !matches_nothing(&run->of))
+        return;
+    if (of->kind == PATTERN_NAME && !strncmp(of->text, "phase ", 6))
+        run_note(run, "a phase is what the program marks: call hq_phase_begin (hq.h) there, and record again");
+    else
+        run_note(run,
+                 "to have every visit to a procedure, however short, record with --mark NAME; to see more of them by "
+                 "samples, record for longer or with a higher rate (-e CPUTIME@1000/s)");
+}
+
 struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint8_t *mark, struct visits *out,
                               char **doubt)
 {
@@ -212,6 +225,7 @@ struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint
 
     if (unseen)
         run_note(run, "%s", unseen);
+    note_unseen(run, run->query->view.of);
     return NULL;
 }
 

@@ -86,6 +86,9 @@ open_page("compared.html")
 for view in ("tree", "callers", "flat", "procedures", "loops"):
     js("hqPage.set({view: arguments[0]})", view)
     same("app.hq", f"compared, {view}")
+js("hqPage.set({view: 'lines'})")  # hq refuses it too
+check("never by lines" in driver.find_element("css selector", ".table").text and "never by lines" in subprocess.run([HQ, "app.hq", js("hqPage.query()")], cwd=TMP, capture_output=True, text=True).stderr,
+      f"lines of two runs are not compared, and the page says so: {driver.find_element('css selector', '.table').text}")
 head = js("document.querySelector('.run').textContent")
 check("cputime (old " in head, f"the head of a comparison has both totals: {head}")
 sorted_by = js("[...document.querySelectorAll('.row.head [aria-sort=descending]')].map((e) => e.textContent)")

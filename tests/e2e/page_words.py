@@ -183,6 +183,10 @@ for width, height in ((800, 600), (390, 844)):
         js("hqPage.set({pane: 'trace', mode: arguments[0]})", mode)
         room = js("['canvas', '.scroll'].map((s) => document.querySelector('.trace ' + s).clientHeight)")
         check(40 < room[0] <= room[1], f"{mode} of four threads and their axis need no scrolling at {width}x{height}: {room}")
+for chosen in ("modules", "tree"):
+    js("hqPage.set({view: arguments[0]})", chosen)
+    edges = js("(({ left, right }) => [left, right, innerWidth])(document.querySelector(`[data-view=${arguments[0]}]`).getBoundingClientRect())", chosen)
+    check(-1 < edges[0] < edges[1] < edges[2] + 1, f"the chosen tab is in sight on a phone, {chosen}: {edges}")
 js("hqPage.set({pane: 'flame', plot: 'order'})")
 
 driver.quit()

@@ -327,8 +327,11 @@ class Page {
 
   #renderState(): void {
     const { state, data: d } = this.app;
-    for (const b of this.#viewTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.view === state.view));
-    for (const b of this.#paneTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.pane === state.pane));
+    for (const b of [...this.#viewTabs.children, ...this.#paneTabs.children] as HTMLElement[]) {
+      const on = b.dataset.view === state.view || b.dataset.pane === state.pane, fresh = on && b.getAttribute("aria-selected") !== "true";
+      b.setAttribute("aria-selected", String(on));
+      if (fresh) b.scrollIntoView({ block: "nearest" }); // a narrow window cuts the row of tabs
+    }
     for (const b of document.querySelectorAll<HTMLElement>("[data-toggle]")) b.setAttribute("aria-pressed", String(state[b.dataset.toggle as "lines" | "rounds" | "all"]));
     document.getElementById("filter")?.setAttribute("aria-pressed", String(state.filter));
     const metric = document.getElementById("metric") as HTMLSelectElement | null;
