@@ -157,15 +157,17 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
     struct chrome *c = arg;
     struct event e = c->event;
     size_t d = event_depth(p);
+    const char *name = intern_str(&c->im->names, e.slice.name);
 
     if (!d || p->depth != d)
         return NULL;
     c->event = (struct event){0};
-    if (e.is_sum && !strncmp(intern_str(&c->im->names, e.slice.name), "Total ", 6)) {
+    if (e.is_sum && !strncmp(name, "Total ", 6)) {
         c->sums++;
     } else if (e.slice.phase == 'M') {
         take_metadata(c, &e);
-    } else if (e.category == CHROME_ABOUT_DEVICE) {
+    } else if (e.category == CHROME_ABOUT_DEVICE ||
+               (e.category == CHROME_WHOLE && !strncmp(name, "PyTorch Profiler (", 18))) {
         c->ignored++;
     } else if (e.has_ts && e.slice.phase && strchr("BEX", (int)e.slice.phase)) {
         e.slice.thread = thread_of(c, e.pid, e.tid);

@@ -13,6 +13,7 @@ enum chrome_category {
     CHROME_OTHER,
     CHROME_ON_DEVICE,    /* a command */
     CHROME_ABOUT_DEVICE, /* spans over commands, which would count twice */
+    CHROME_WHOLE,        /* PyTorch's profiler from its start to its end is of it, beside what it has seen */
 };
 enum chrome_category chrome_category(const char *text, size_t len); /* chrome_devices.c */
 

@@ -22,6 +22,7 @@ enum chrome_category chrome_category(const char *text, size_t len)
         {"gpu_memset", CHROME_ON_DEVICE},
         {"Memset", CHROME_ON_DEVICE},
         {"gpu_user_annotation", CHROME_ABOUT_DEVICE},
+        {"Trace", CHROME_WHOLE},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

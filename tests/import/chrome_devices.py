@@ -40,7 +40,7 @@ TORCH = [
     x("aten::mm", 4711, 4711, 100, 50, "cpu_op"), x("cudaLaunchKernel", 4711, 4711, 110, 5, "cuda_runtime", correlation=1),
     x("void gemm<float>(int)", 0, 7, 120, 30, "kernel", stream=7, correlation=1), x("void gemm<float>(int)", 0, 7, 160, 20, "kernel", stream=7),
     x("Memcpy HtoD (Pageable -> Device)", 0, 9, 140, 30, "gpu_memcpy", stream=9), x("Memset (Device)", 1, 7, 300, 4, "gpu_memset", stream=7),
-    x("ProfilerStep#1", 0, 7, 120, 60, "gpu_user_annotation")]
+    x("ProfilerStep#1", 0, 7, 120, 60, "gpu_user_annotation"), x("PyTorch Profiler (0)", "Spans", "PyTorch Profiler", 100, 300, "Trace")]
 torch = imported("torch", TORCH)
 rows = {r["name"]: [round(v * 1e6) if i == 0 else v for i, v in enumerate(r["values"])]
         for r in ask(torch, "procedures where kind = device columns gpu_time, gpu_commands")}
