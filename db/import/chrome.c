@@ -112,7 +112,7 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
     } else if (json_key(p, d, "cat") && v->kind == JSON_STRING) {
         e->category = chrome_category(v->text, v->len);
     } else if (json_key(p, d, "ts") || json_key(p, d, "dur")) {
-        /* What nanoseconds can count, with room to add; points in time are also told since 1970. */
+        /* Nanoseconds can count that far, with room to add; points in time are also told since 1970. */
         long double x = v->kind == JSON_STRING || v->kind == JSON_NUMBER ? strtold(v->text, NULL)
                                                                          : (long double)v->number;
 

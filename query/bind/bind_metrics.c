@@ -94,7 +94,8 @@ static unsigned first_compared(const struct binding *b)
     return 0;
 }
 
-/* What was not measured is not zero: neither in a slice of time, where there is no trace, nor on the other side. */
+/* A metric that was not measured is not zero: neither in a slice of time, where there is no trace, nor on the other
+ * side. */
 static struct hq_error *check_known(struct binding *b, const struct metric_ref *r, const struct program *p)
 {
     const struct measure *m = p->kind == PROGRAM_SLOT ? &b->selection->measures.data[p->slot / 2] : NULL;
