@@ -189,27 +189,6 @@ static void add_sizes(struct model *m, const struct process *p, size_t count)
         add_number(m, FACT_DAMAGED_FILES, damaged);
 }
 
-static void add_events(struct model *m, const struct process *p)
-{
-    static const char *const units[] = {
-        [HQM_DIM_SECONDS] = "s", [HQM_DIM_EVENTS] = "events", [HQM_DIM_BYTES] = "bytes"};
-    AUTO_STR struct str text = {0};
-
-    for (size_t i = 0; i < p->event_count; i++) {
-        const struct process_event *e = &p->events[i];
-
-        if (!e->name)
-            continue;
-        str_addf(&text, "%s%s", text.len ? ", " : "", e->name);
-        if (e->period && e->dimension == HQM_DIM_SECONDS && e->scale > 0)
-            str_addf(&text, " (every %.6g ms)", (double)e->period * e->scale * 1e3);
-        else if (e->period)
-            str_addf(&text, " (every %.6g %s)", (double)e->period * e->scale, e->dimension ? units[e->dimension] : "");
-    }
-    if (text.len)
-        model_info(m, "events", str_cstr(&text));
-}
-
 static uint64_t cputime_period(const struct process *p)
 {
     for (size_t i = 0; i < p->event_count; i++)
@@ -252,14 +231,17 @@ static void add_delay(struct model *m, const struct process *p, size_t count)
 
 static void add_clocks(struct model *m, const struct process *p, size_t count)
 {
-    uint64_t by_timer = 0, slowed = 0;
+    uint64_t by_timer = 0, slowed = 0, period = 0;
     double weights = 0, squares = 0;
+    bool differ = false;
     struct clock_use use = {0};
     AUTO_STR struct str clocks = {0};
 
     for (size_t i = 0; i < count; i++) {
         if (cputime_period(&p[i]))
             clock_use_add(&use, &p[i].header);
+        differ |= period && cputime_period(&p[i]) && cputime_period(&p[i]) != period;
+        period = cputime_period(&p[i]) ? cputime_period(&p[i]) : period;
         by_timer += p[i].header.timer_threads;
         slowed += p[i].header.slowed_threads;
         weights += (double)p[i].header.weights * (double)cputime_period(&p[i]);
@@ -272,7 +254,7 @@ static void add_clocks(struct model *m, const struct process *p, size_t count)
         add_number(m, "threads that had to take a timer for CPUTIME", by_timer);
     if (slowed)
         add_number(m, "threads sampled less often, with more weight, since they change often", slowed);
-    if (slowed && weights > 0)
+    if ((slowed || differ) && weights > 0)
         add_weight(m, squares / weights * 1e-3);
 }
 
@@ -348,7 +330,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_times(m, p, count);
     add_spread(m, p, count);
     add_sizes(m, p, count);
-    add_events(m, earliest(p, count));
+    facts_add_events(m, p, count, earliest(p, count));
     add_trace(m, p, count);
     add_clocks(m, p, count);
     add_delay(m, p, count);
@@ -393,6 +375,17 @@ bool facts_delay(const struct db *db, double *delay, double *wanted)
     const char *text = facts_text(db, FACT_DELAY);
 
     return text && sscanf(text, "%lf s of the %lf s", delay, wanted) == 2;
+}
+
+bool facts_partly(const struct db *db, const char *event, unsigned *of, unsigned *all)
+{
+    const char *text = facts_text(db, FACT_PARTLY);
+    size_t n = strlen(event);
+
+    for (; text; text = strstr(text, ", ") ? strstr(text, ", ") + 2 : NULL)
+        if (!strncmp(text, event, n) && sscanf(text + n, ": %u of %u", of, all) == 2)
+            return true;
+    return false;
 }
 
 bool facts_damaged(const struct db *db)

@@ -26,8 +26,14 @@
 /* How long threads wanted a processor and had none: there only where the kernel has told, under REALTIME. */
 #define FACT_DELAY "without a processor"
 
+/* Events that only some of the processes measured, "ALLOC_BYTES: 1 of 3, ...": there only if there are any. */
+#define FACT_PARTLY "measured by some processes only"
+
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */
 void facts_add(struct model *m, const struct process *processes, size_t count, size_t unreadable);
+
+/* Their events; those of the first process come first (facts_events.c). */
+void facts_add_events(struct model *m, const struct process *processes, size_t count, const struct process *first);
 
 /* Looks up a key of info: the text is the database's, NULL if there is none. */
 const char *facts_text(const struct db *db, const char *key);
@@ -37,6 +43,8 @@ uint64_t facts_number(const struct db *db, const char *key);
 double facts_trace_from(const struct db *db);
 /* How long threads wanted a processor and had none, and wanted one in all, in seconds; false: it is not known. */
 bool facts_delay(const struct db *db, double *delay, double *wanted);
+/* In how many of the processes an event was measured; false: in all, as far as is known. */
+bool facts_partly(const struct db *db, const char *event, unsigned *of, unsigned *all);
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
 

@@ -114,8 +114,9 @@ char *process_called(const struct process *p);
 /* Where things went: from the tree and the file to the database. */
 struct process_places {
     const struct calltree *tree;
-    const uint32_t *frames;  /* tree's frame -> canonical frame, HQDB_NONE: none */
-    const uint32_t *metrics; /* event -> metric, HQDB_NONE: none */
+    const uint32_t *frames;           /* tree's frame -> canonical frame, HQDB_NONE: none */
+    const uint32_t *metrics;          /* event -> metric, HQDB_NONE: none */
+    const struct hqdb_metric *metric; /* [metric_count] */
     size_t metric_count;
 };
 

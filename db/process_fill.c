@@ -16,6 +16,8 @@ struct filling {
     const uint32_t *row; /* [thread as in lanes] -> in process.threads, which is sorted */
 };
 
+#define WEIGHT_MOST ((uint64_t)UINT32_MAX << 14) /* more no wait has, and a damaged file shall make few records */
+
 static uint32_t place(const struct filling *f, struct lane *lane, uint32_t thread, uint32_t node)
 {
     uint32_t frame = lane_find(lane, f->places->tree, thread, node);
@@ -63,6 +65,20 @@ static void fill_mark(const struct filling *f, struct lane *lane, const struct l
         vec_push(list, (struct db_mark){time, frame, r->weight == HQM_MARK_LEAVE});
 }
 
+/* The weight of a record: where processes were sampled at different rates, a metric's period is a unit of all of
+ * theirs.
+ */
+static uint64_t weight_of(const struct filling *f, uint32_t event, uint32_t metric, uint32_t weight)
+{
+    const struct hqdb_metric *m = &f->places->metric[metric];
+    unsigned __int128 all = (unsigned __int128)weight * f->process->events[event].period;
+
+    if (!(m->flags & HQDB_METRIC_WEIGHED) || !m->period)
+        return weight;
+    all = (all + m->period / 2) / m->period;
+    return all < WEIGHT_MOST ? (uint64_t)all : WEIGHT_MOST;
+}
+
 static void fill_trace(const struct filling *f, struct lane *lane, const struct measurement *m)
 {
     struct lane_trace trace = lane_trace_start(m, lane);
@@ -84,8 +100,29 @@ static void fill_trace(const struct filling *f, struct lane *lane, const struct 
             continue;
         if (list->len && vec_last(list).time_us > r.time_us)
             r.time_us = vec_last(list).time_us;
-        vec_push(list, (struct db_trace_record){r.time_us, frame, metric, r.weight});
+        uint64_t weight = weight_of(f, r.event, metric, r.weight); /* of a sound file it fits */
+
+        vec_push(list, (struct db_trace_record){r.time_us, frame, metric,
+                                                weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX});
     }
+}
+
+/* Adds several records where one cannot hold it, each of which stands for the time before it. */
+static void add_wait(const struct filling *f, struct trace_list *list, uint64_t weight, struct db_trace_record r)
+{
+    const struct hqdb_metric *m = &f->places->metric[r.metric];
+
+    for (; weight > UINT32_MAX; weight -= UINT32_MAX) {
+        double before = (double)(weight - UINT32_MAX) * (double)m->period * m->scale * 1e6;
+        uint64_t least = list->len ? vec_last(list).time_us : 0;
+        struct db_trace_record part = {least, r.frame, r.metric, UINT32_MAX};
+
+        if (before < (double)(r.time_us - least))
+            part.time_us = r.time_us - (uint64_t)before;
+        vec_push(list, part);
+    }
+    r.weight = (uint32_t)weight;
+    vec_push(list, r);
 }
 
 /* After the lane's values: a wait that ends meanwhile may be missing, but is not there twice. */
@@ -108,7 +145,8 @@ static void fill_waiting(const struct filling *f, struct lane *lane, const struc
         struct trace_list *list = &f->data->traces[f->row[thread]];
         uint64_t end = p->header.end_us, last = list->len ? vec_last(list).time_us : 0;
 
-        vec_push(list, (struct db_trace_record){end > last ? end : last, frame, metric, wait.weight});
+        add_wait(f, list, weight_of(f, wait.event, metric, wait.weight),
+                 (struct db_trace_record){end > last ? end : last, frame, metric, 0});
     }
 }
 

@@ -88,6 +88,7 @@ static struct hq_error *make_table(struct run *run)
     note_selection(run);
     HQ_TRY(values_load(run));
     helpers_note_elapsed(run);
+    note_partly(run);
     if (run->binding.uses_waits)
         HQ_TRY(note_delay(run));
     run->table->chosen_columns = run->query->columns.len;

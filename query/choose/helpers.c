@@ -183,9 +183,9 @@ void helpers_note(struct run *run, const char *of, uint32_t metric)
     if (!who.len)
         return;
     run->helpers_told = true;
-    units_format(text, cost, s->measures.data[0].dim);
-    run_note(run, "left out of %s: %s with %s of %s in all; `set helpers on` counts them", of, str_cstr(&who), text,
-             db_string(db, db->metrics[metric].name));
+    units_format(text, cost, (enum dim)db->metrics[metric].dimension);
+    run_note(run, "left out of %s: %s with %s of %s in all%s; `set helpers on` counts them", of, str_cstr(&who), text,
+             db_string(db, db->metrics[metric].name), s->sliced ? ", of the whole run" : "");
 }
 
 void helpers_note_elapsed(struct run *run)

@@ -309,6 +309,30 @@ static struct hq_error *compute(struct batch *b, struct entry **entries, size_t 
     return err;
 }
 
+struct metric_found {
+    const struct run *run;
+    uint32_t metric;
+};
+
+static void find_metric(void *arg, unsigned slot)
+{
+    struct metric_found *f = arg;
+    const struct measure *m = &f->run->selection.measures.data[slot / 2];
+
+    if (f->metric == HQDB_NONE && m->side == SIDE_HERE && !m->of_view)
+        f->metric = m->metric;
+}
+
+/* Returns the metric of the first statistic, in which what it leaves out is told; HQDB_NONE: any. */
+static uint32_t metric_of_statistics(struct run *run)
+{
+    struct metric_found f = {run, HQDB_NONE};
+
+    vec_foreach(s, &run->binding.statistics)
+        program_slots(s->arg, find_metric, &f);
+    return f.metric;
+}
+
 /* Notes what the statistics are over, if not over single profiles. */
 static void note_groups(struct run *run, enum per per, const struct groups_of_profiles *g)
 {
@@ -328,7 +352,7 @@ static void note_groups(struct run *run, enum per per, const struct groups_of_pr
                  ranks == 1 ? "" : "s", others, others == 1 ? "" : "s");
     else if (per == PER_RANK && g->start[g->count] > g->count)
         run_note(run, "statistics are over %u rank%s, each the sum of its threads", g->count, g->count == 1 ? "" : "s");
-    helpers_note(run, "statistics", HQDB_NONE);
+    helpers_note(run, "statistics", metric_of_statistics(run));
 }
 
 /* Returns the profiles that a statistic is over: all of its metrics are those of threads, or those of queues of

@@ -74,7 +74,7 @@ static void put_values(const struct table *t, const struct row *r, FILE *out)
         if (i)
             fputc(',', out);
         if (t->columns.data[i].type == COLUMN_TEXT && isnan(r->cells[i].number))
-            json_text(r->cells[i].text, out);
+            json_text(r->cells[i].text && *r->cells[i].text ? r->cells[i].text : NULL, out);
         else
             json_number(r->cells[i].number, out);
         ci = ci || (t->columns.data[i].type == COLUMN_NUMBER && !isnan(r->cells[i].ci));

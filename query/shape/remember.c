@@ -214,6 +214,21 @@ void note_crowded(struct run *run)
                  delay, wanted);
 }
 
+void note_partly(struct run *run)
+{
+    AUTO_STR struct str names = {0};
+
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+        unsigned of, all;
+
+        if (run->binding.used[i] && !m->of_view && facts_partly(run->tree->db, m->event, &of, &all))
+            str_addf(&names, "%s%s (%u of %u)", names.len ? ", " : "", m->name, of, all);
+    }
+    if (names.len)
+        run_note(run, "not all processes have measured: %s", str_cstr(&names));
+}
+
 /* Several metrics may share their samples: these are counted once. */
 static bool is_counted(const struct measure *m, bool *shared)
 {

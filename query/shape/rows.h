@@ -59,6 +59,8 @@ void note_trace(struct run *run);
 struct hq_error *note_delay(struct run *run);
 /* Tells how long, whatever the clock, of what is timed by entry and exit: elapsed times of regions. */
 void note_crowded(struct run *run);
+/* Says which of the metrics only some of the processes have measured. */
+void note_partly(struct run *run);
 
 /* How many samples of the metrics whose counts are loaded have a partial call path: their own, or that of the parallel
  * region that they belong to. */

@@ -44,7 +44,9 @@ static const char *period_text(struct arena *arena, const struct measure *m)
 /* In the unit of the metric; blank for what is exact or not known. */
 static double period_of(const struct measure *m)
 {
-    return m->flags & HQDB_METRIC_EXACT || !m->period ? NAN : scaled_value((int64_t)m->period, m->scale);
+    return m->flags & (HQDB_METRIC_EXACT | HQDB_METRIC_SPANS | HQDB_METRIC_WEIGHED) || !m->period
+               ? NAN
+               : scaled_value((int64_t)m->period, m->scale);
 }
 
 static struct hq_error *measured_rows(struct run *run, struct table *t)

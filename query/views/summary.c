@@ -434,7 +434,8 @@ static struct hq_error *tell_all(struct summary *s)
     HQ_TRY(tell_list(s, "procedures", arena_printf(a, "procedures columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_list(s, "loops", arena_printf(a, "loops columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_runtimes(s));
-    tell_waiting(s);
+    if (!(s->metric->flags & HQDB_METRIC_EXACT) || s->metric->dim == DIM_SECONDS) /* bytes do not wait */
+        tell_waiting(s);
     if (has_ranks(db))
         HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
                             "rank"));
@@ -445,14 +446,23 @@ static struct hq_error *tell_all(struct summary *s)
     return NULL;
 }
 
-/* Finds the metric that the summary tells about: that of a device only if there is no other, and none without values.
- */
+enum { CLOCKS, OTHERS, DEVICES, CHOICES };
+
+static int choice_of(const struct measure *m)
+{
+    return m->flags & HQDB_METRIC_DEVICE                              ? DEVICES
+           : m->dim == DIM_SECONDS && !(m->flags & HQDB_METRIC_EXACT) ? CLOCKS
+                                                                      : OTHERS;
+}
+
+/* Finds the metric that the summary tells about: time that was sampled if there is any, that of a device only if there
+ * is no other, and none without values. */
 static struct hq_error *find_metric(struct selection *s, size_t *out)
 {
     *out = 0;
-    for (int devices = 0; devices < 2; devices++)
+    for (int choice = 0; choice < CHOICES; choice++)
         for (size_t i = 0; i < s->here_count; i++) {
-            if (!(s->measures.data[i].flags & HQDB_METRIC_DEVICE) != !devices)
+            if (choice_of(&s->measures.data[i]) != choice)
                 continue;
             HQ_TRY(selection_load(s, i));
             if (s->measures.data[i].total) {

@@ -143,5 +143,23 @@ check "a recording with two of them" "$HQ" record -o "$TMP/two" -- bash -c "($bu
 "$HQ" "$TMP/two" info >"$TMP/said" 2>&1
 check "info counts both" says "^processes without an end .* 2$"
 
+# ---- recordings at different rates, of which one has counted more ----
+"$HQ" record -e CPUTIME@100/s -o "$TMP/slow" -- "$PROGRAMS/split" 0.3 >/dev/null 2>&1
+"$HQ" record -e CPUTIME@900/s -e ALLOC -o "$TMP/fast" -- "$PROGRAMS/split" 0.3 >/dev/null 2>&1
+check "are put together" "$HQ" build -o "$TMP/rates" "$TMP/slow" "$TMP/fast"
+holds() { awk "BEGIN { exit !($1) }"; }
+total() { "$HQ" "$TMP/$1" "threads ${2-} columns cputime as json" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["total"][0])'; }
+# 1/900 s is no whole number of ns, and no multiple of a unit that 1/100 s has, too
+check "a slice of all of the time has it all: $(total rates) and $(total rates 'during 0%..100%') s" \
+    holds "$(total rates) > 0.1 && $(total rates) < 1.0001 * $(total rates 'during 0%..100%') && $(total rates) > 0.9999 * $(total rates 'during 0%..100%')"
+check "each has its own" holds "$(total rates) < 1.0001 * ($(total slow) + $(total fast)) && $(total rates) > 0.9999 * ($(total slow) + $(total fast))"
+"$HQ" "$TMP/rates" info >"$TMP/said" 2>&1
+check "info has both rates" says "CPUTIME (every 10 ms) in 1 of 2 processes, CPUTIME (every 1.1111. ms) in 1 of 2"
+"$HQ" "$TMP/rates" "procedures columns alloc_bytes" >/dev/null 2>"$TMP/said"
+check "what one has not measured is told" says "not all processes have measured: alloc_bytes (1 of 2)"
+"$HQ" "$TMP/rates" "procedures columns cputime" >/dev/null 2>"$TMP/said"
+check "and what both have is not" eval '! says "not all processes"'
+check "no period of samples is the one of all" eval '"$HQ" "$TMP/rates" "metrics as json" 2>&1 | grep -q "\"cputime\".*\"s\",null,"'
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -101,7 +101,10 @@ static bool read_file(const char *path, uint64_t *state)
     if (!err) {
         AUTO_FREE uint32_t *frames = xcalloc(tree.frames.len + 1, sizeof *frames);
         AUTO_FREE uint32_t *metrics = xcalloc(p.event_count + 1, sizeof *metrics);
-        struct process_places places = {&tree, frames, metrics, 1};
+        struct hqdb_metric metric = {.flags = mutate_random(state) % 2 ? HQDB_METRIC_WEIGHED : 0,
+                                     .period = mutate_random(state) % 100000,
+                                     .scale = 1e-9};
+        struct process_places places = {&tree, frames, metrics, &metric, 1};
 
         err = process_fill(&p, &places, &data);
         for (size_t t = 0; t < data.thread_count; t++)
