@@ -48,7 +48,7 @@ int fold_curve(struct fold_event *events, size_t event_count, struct fold_instan
  * Like fold_curve, where a counter was read: `amount` of an event is the part of its instance's total that was reached
  * there, 0 to 1, and totals [instances.count] has each instance's count at its end. An instance whose total is 0 has no
  * events. *far (unless NULL) becomes how many events have no say: where at most one in fifty is more than twenty times
- * as far from the curve as the median one (and 0.005), something held these few instances up, and least squares would
+ * as far from the curve as the median one (and 0.02), something held these few instances up, and least squares would
  * follow them.
  */
 int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
