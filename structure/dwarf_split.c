@@ -120,6 +120,10 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
     dwarf_ok(f->dbg, rc, &err);
     if (!found)
         dwarf_set_problem(d, "split debug information %s cannot be read by this libdwarf", f->elf->path);
+    if (f->elf->unreadable)
+        dwarf_set_problem(
+            d, "section %s of the split debug information %s cannot be decompressed; inlined code is incomplete",
+            f->elf->unreadable, f->elf->path);
     if (found && !belongs(d, f, found, id)) {
         dwarf_set_problem(d, "split debug information %s belongs to another build, so procedures have no inlined code",
                           f->elf->path);

@@ -15,9 +15,10 @@
 #define MAX_RATIO      65536u
 #define SMALL_SIZE     (64u << 20) /* what is larger has a ratio as of deflate */
 #define MAX_SIZE       (4ull << 30)
-#define MAX_ALL        (16ull << 30) /* of all that is there at a time: one small file can be asked for many times */
+#define FREE_SIZE      (1ull << 30) /* of all files; beyond it all together keep below a ratio: */
+#define MAX_RATIO_ALL  64u          /* a small file can be named by many units, and real ones have 3 to 10 */
 
-static atomic_ullong all;
+static atomic_ullong all, all_packed; /* bytes since the process began */
 
 /* zlib counts in unsigned int, so long input and output go in pieces. */
 static bool unpack_zlib(const uint8_t *from, size_t from_size, uint8_t *to, size_t size)
@@ -57,15 +58,16 @@ uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_
 
     if (!size || size > MAX_SIZE || size / ratio > packed_size)
         return NULL;
-    if (atomic_fetch_add(&all, size) + size > MAX_ALL) {
+    uint64_t together = atomic_fetch_add(&all, size) + size;
+    uint64_t packed_together = atomic_fetch_add(&all_packed, packed_size) + packed_size;
+    if (together > FREE_SIZE && together / MAX_RATIO_ALL > packed_together) {
         atomic_fetch_sub(&all, size);
+        atomic_fetch_sub(&all_packed, packed_size);
         return NULL;
     }
     uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED) {
-        atomic_fetch_sub(&all, size);
+    if (data == MAP_FAILED)
         return NULL;
-    }
     switch (method) {
     case UNPACK_ZLIB: whole = unpack_zlib(packed, packed_size, data, size); break;
     case UNPACK_ZSTD: whole = ZSTD_decompress(data, size, packed, packed_size) == size; break;
@@ -117,8 +119,6 @@ uint8_t *pack(const void *data, size_t size, size_t *packed_size)
 
 void unpack_free(uint8_t *data, size_t size)
 {
-    if (!data)
-        return;
-    munmap(data, size);
-    atomic_fetch_sub(&all, size);
+    if (data)
+        munmap(data, size);
 }

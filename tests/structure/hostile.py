@@ -43,8 +43,8 @@ main:
 HIGH, LOW, NAME, TYPE, RANGES, LINES, ORIGIN, INLINE = (0x12, 7), (0x11, 1), (3, 8), (0x49, 0x13), (0x55, 0x17), (0x10, 0x17), (0x31, 0x13), (0x20, 0xb)
 ABBREVIATIONS = [  # tag, whether it has children, attributes and forms
     (0x11, 1, [NAME, (0x13, 5), LOW, HIGH, LINES]), (0x11, 1, [NAME, RANGES]), (0x2e, 1, [NAME, LOW, HIGH]), (0x2e, 1, [NAME]), (0x2e, 0, [NAME, RANGES]),
-    (2, 1, [NAME]), (5, 0, [TYPE]), (0xf, 0, [TYPE]), (0x15, 1, []), (0x4107, 1, []), (0x1d, 0, [ORIGIN, RANGES]), (0x2e, 0, [NAME, INLINE])]
-UNIT, UNIT_RANGES, CODED, OUTER, CODED_RANGES, CLASS, PARAMETER, POINTER, FUNCTION, PACK, INLINED, ABSTRACT = range(1, 13)
+    (2, 1, [NAME]), (5, 0, [TYPE]), (0xf, 0, [TYPE]), (0x15, 1, []), (0x4107, 1, []), (0x1d, 0, [ORIGIN, RANGES]), (0x2e, 0, [NAME, INLINE]), (0x11, 1, [(0x2130, 8), LOW, HIGH])]
+UNIT, UNIT_RANGES, CODED, OUTER, CODED_RANGES, CLASS, PARAMETER, POINTER, FUNCTION, PACK, INLINED, ABSTRACT, SPLIT = range(1, 14)
 ALL = ".quad .Llow, .Lhigh-.Llow"
 UNIT_HEAD = f'.uleb128 {UNIT}; .string "x.cc"; .value 4; {ALL}; .long .Lline'
 
@@ -96,6 +96,15 @@ described("claims", unit(f' .uleb128 {UNIT_RANGES}; .string "x.c"; .long .Lrange
 described("procedures", unit(f' .uleb128 {UNIT_RANGES}; .string "x.c"; .long .Lranges', f' .uleb128 {CODED_RANGES}; .string "f"; .long .Lranges\n' * 20000), ranges=20000)
 described("ranges", unit(f' .uleb128 {UNIT_RANGES}; .string "x.c"; .long .Lranges', f'.Labstract: .uleb128 {ABSTRACT}; .string "in"; .byte 1',
                          f' .uleb128 {CODED}; .string "f"; {ALL}', f" .uleb128 {INLINED}; .long .Labstract-.Linfo, .Lranges\n" * 20000, " .byte 0"), ranges=20000)
+
+# Units that all name one file of split information, which unpacks to a thousand times its size.
+NOTES["split"] = "cannot be decompressed"
+with open(f"{TMP}/one.s", "w") as f:
+    f.write('.section .debug_abbrev.dwo,"",@progbits\n .uleb128 1; .uleb128 0x11; .byte 0; .byte 0,0,0\n.section .debug_info.dwo,"",@progbits\n .long 2f-1f\n'
+            '1: .value 4; .long 0; .byte 8; .uleb128 1\n2:\n.section .debug_str.dwo,"",@progbits\n .fill 60000000,1,0\n')
+subprocess.run(["gcc", "-c", "-o", f"{TMP}/one.dwo", f"{TMP}/one.s"], check=True)
+subprocess.run(["objcopy", "--compress-debug-sections=zlib", f"{TMP}/one.dwo"], check=True)
+described("split", unit(f' .uleb128 {SPLIT}; .string "one.dwo"; {ALL}') * 2000)
 
 
 # ---- files without debug information ----
