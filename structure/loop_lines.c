@@ -302,6 +302,21 @@ static bool is_left_at_inner(const struct maker *m, uint32_t loop)
     return place->exit && (place->exit == place->back || place->exit == place->least) && as_inner(m, loop);
 }
 
+/* Whether a loop begins in its first line. Code from below may have been moved in front of a `while` there, of which
+ * the line table then has a statement without code; one that a loop in it has, too, is that one's, if it is no way
+ * round both. */
+static bool begins_at_top(const struct maker *m, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+
+    if (place->top == place->least)
+        return place->begun <= place->top;
+    for (uint32_t l = loop + 1; l < m->loops->count; l++)
+        if (m->places[l].line == place->least && m->places[l].exit != place->line && tree_lies_in(m, l, loop))
+            return false;
+    return place->told == place->least && !is_fortran(m, place);
+}
+
 /* A condition that is not where a loop begins. */
 static void name_by_top(struct maker *m, uint32_t loop)
 {
@@ -313,9 +328,9 @@ static void name_by_top(struct maker *m, uint32_t loop)
     else if (place->evidence == LOOP_HEADER_EXIT && place->exit < place->line &&
              ((place->exit == place->least && !is_fortran(m, place)) || is_left_at_inner(m, loop)))
         place->line = place->exit;
-    else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && place->top == place->least &&
-             place->top < place->line && place->line < place->most && place->begun <= place->top)
-        place->line = place->top;
+    else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && begins_at_top(m, loop) &&
+             place->least < place->line && place->line < place->most)
+        place->line = place->least;
     else if (is_told_at_back(m, loop))
         place->line = place->back;
 }

@@ -7,6 +7,8 @@
  *! find: loops search when gcc|-O1
  *! skip: loops until
  *! decode: loops continuations when gcc -O2
+ *! climb: loops down when gcc
+ *! expand: loops ever when gcc -Os
  */
 struct entry {
     int kind, at;
@@ -51,11 +53,64 @@ __attribute__((noinline)) const char *decode(const char *s, unsigned *value)
     return s + count + 1;
 }
 
+/* The condition of the loop around it is that of the `break`, too: compilers make one loop of the two. */
+__attribute__((noinline)) int climb(const struct entry *e, const int *child, int *parent, int *next, int *when, int now)
+{
+    int n = 0, node = 0, up, at = e[0].at, end = e[0].kind;
+
+    do {
+        while (at < end) { /* @down */
+            int to = child[at++];
+            if (when[to] != now) {
+                when[to] = now;
+                next[node] = at;
+                parent[to] = node;
+                node = to;
+                at = e[node].at;
+                end = e[node].kind;
+            }
+        }
+        if (next[node] < now) {
+            next[node] = now;
+            n++;
+        }
+        up = parent[node];
+        if (up == -1)
+            break;
+        node = up;
+        at = next[node];
+        end = e[node].kind;
+    } while (up != -1);
+    return n;
+}
+
+int matches(const char *s, int n);
+
+__attribute__((noinline)) const char *expand(const char *s, int n)
+{
+    for (;;) { /* @ever */
+        int res = matches(s, n + 1);
+        if (res)
+            return s + res;
+        else if (*s == '[')
+            s++;
+        else
+            return 0;
+    }
+}
+
+__attribute__((noinline)) int matches(const char *s, int n)
+{
+    return s[n] == ']';
+}
+
 int main(int argc, char **argv)
 {
     struct entry a[4] = {{argc, 2, a + 1}, {3, 4, a + 2}, {3, 5, a + 3}, {3, 6, a}};
 
     unsigned value = 0;
+    int child[4] = {0}, parent[4] = {-1, -1, -1, -1}, next[4] = {0}, when[4] = {0};
 
+    argc += climb(a, child, parent, next, when, argc) + (expand(argv[0], 0) != 0);
     return find(a, 4) + skip(argv[0], argv[0] + 3) + (decode(argv[0], &value) != 0) + (int)value;
 }
