@@ -238,15 +238,39 @@ static void add_part(struct str *out, const struct part *p, bool bare, const cha
         str_addf(out, p->s[p->bare] == '(' ? "(%s)" : p->s[p->bare] == ' ' ? " <%s>" : "<%s>", dots);
 }
 
-/*
- * The outermost name, and from the last one that says something on. `bare`: without brackets and what follows them, but
- * for the numbers of parallel regions.
- */
-static void add_ends(struct str *out, const char *whole, bool bare, const char *dots)
+/* Details that are left out of components that are kept. */
+enum detail {
+    MARKED,   /* what is in brackets */
+    UNCALLED, /* arguments and what follows them, but for the numbers of parallel regions */
+    BARE,     /* template arguments, too */
+    DETAILS
+};
+
+static void add_tail(struct str *out, const struct name_parts *name, enum detail detail, const char *dots)
+{
+    const char *tail = name->name + name->no_arguments, *stop = name->name + name->length;
+    const char *region = strstr(tail, "._omp_fn."), *clang = strstr(tail, ".omp_outlined");
+
+    if (detail == MARKED && tail < stop && *tail == '(') {
+        const char *end = name_bracket_end(tail, tail);
+
+        str_addf(out, "(%s)", tail[1] == ')' ? "" : dots);
+        if (end && end < stop)
+            str_addn(out, end + 1, (size_t)(stop - end - 1));
+    } else if (region || clang) {
+        str_addn(out, region ? region : clang, strcspn(region ? region : clang, "]"));
+    } else if (detail == MARKED) {
+        str_addn(out, tail, (size_t)(stop - tail));
+    }
+}
+
+/* Adds the outermost name, `between` of those between, and from the last one that says something on. Returns how many
+ * there are between. */
+static size_t add_ends(struct str *out, const char *whole, size_t between, enum detail detail, const char *dots)
 {
     struct name_parts name = name_split(whole);
     struct parts p;
-    size_t last, first = 0;
+    size_t last, first = 0, all, from;
 
     cut(name.name, name.no_arguments, &p);
     p.count -= p.count > 1 && is_hash(&p.list[p.count - 1]);
@@ -254,35 +278,25 @@ static void add_ends(struct str *out, const char *whole, bool bare, const char *
         last--;
     while (first < last && begins(&p.list[first], "(anonymous"))
         first++;
+    all = first < last ? last - first - 1 : 0;
+    from = between < all ? last - between : first + (first < last);
     if (first < last) {
         add_part(out, &p.list[first], true, dots);
         str_add(out, p.separator);
     }
-    if (last > first + 1 || (first && first == last))
+    if (between < all || (first && first == last))
         str_addf(out, "%s%s", dots, p.separator);
-    for (size_t i = last; i < p.count; i++) {
-        bool call = bare && i > last && i + 1 == p.count && begins(&p.list[i], "operator()") && *p.list[i - 1].s == '{';
+    for (size_t i = from; i < p.count; i++) {
+        bool call = detail != MARKED && i > last && i + 1 == p.count && begins(&p.list[i], "operator()") &&
+                    *p.list[i - 1].s == '{';
 
-        if (i > last && !call)
+        if (i > from && !call)
             str_add(out, p.separator);
         if (!call)
-            add_part(out, &p.list[i], bare, dots);
+            add_part(out, &p.list[i], detail == BARE, dots);
     }
-    const char *tail = name.name + name.no_arguments;
-    if (!bare && name.no_arguments < name.length && *tail == '(') {
-        const char *end = name_bracket_end(tail, tail), *stop = name.name + name.length;
-
-        str_addf(out, "(%s)", tail[1] == ')' ? "" : dots);
-        if (end && end < stop)
-            str_addn(out, end + 1, (size_t)(stop - end - 1));
-    } else {
-        const char *region = strstr(tail, "._omp_fn."), *clang = strstr(tail, ".omp_outlined");
-
-        if (region || clang)
-            str_addn(out, region ? region : clang, strcspn(region ? region : clang, "]"));
-        else if (!bare)
-            str_addn(out, tail, name.length - name.no_arguments);
-    }
+    add_tail(out, &name, detail, dots);
+    return all;
 }
 
 /* A parallel region, of which the place says most. */
@@ -315,10 +329,13 @@ void name_shorten(struct str *out, const char *name, size_t width, const char *d
         whole = own.name;
         end = own.name + own.length;
     }
-    for (int bare = 0; bare < 2; bare++) {
-        str_truncate(out, start);
-        add_ends(out, str_cstr(&known), bare, dots);
-        if (utf8_width(out->s + start) <= width)
-            return;
-    }
+    /* The component before the last one says more than that there are arguments. */
+    str_truncate(out, start);
+    for (size_t between = add_ends(out, str_cstr(&known), 0, BARE, dots) + 1; between-- > 0;)
+        for (enum detail detail = MARKED; detail < DETAILS; detail++) {
+            str_truncate(out, start);
+            add_ends(out, str_cstr(&known), between, detail, dots);
+            if (utf8_width(out->s + start) <= width)
+                return;
+        }
 }

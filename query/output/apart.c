@@ -298,6 +298,26 @@ static char **fitting_differences(const struct group *g, const char *dots)
     return texts;
 }
 
+/* Adds the outermost and the last component, which begins at `last`, if they have room; else the last one alone. */
+static void add_outermost_and_last(struct str *out, const char *name, const char *last, size_t length, size_t room,
+                                   const char *dots)
+{
+    struct name_parts own = name_split(name);
+    size_t outer = strcspn(own.name, ":<( ");
+    const char *behind = own.name + outer;
+    AUTO_STR struct str both = {0};
+
+    if (outer && last > behind && strchr(":<", *behind)) {
+        str_addn(&both, own.name, outer);
+        str_addf(&both, behind + 2 == last ? "::" : "::%s::", dots);
+    }
+    str_addn(&both, last, length);
+    if (utf8_width(str_cstr(&both)) <= room)
+        str_add(out, str_cstr(&both));
+    else
+        str_addn(out, last, length);
+}
+
 /* Shows a name with what tells it from others: in its room if that can be had with the name's last component, of which
  * only is cut what takes more than half of the room by itself. */
 static void tell(struct shown_name *name, const char *difference, const char *dots)
@@ -305,15 +325,15 @@ static void tell(struct shown_name *name, const char *difference, const char *do
     AUTO_STR struct str text = {0};
     size_t width = *difference ? utf8_width(difference) + BRACES : 0, length,
            least = width ? least_room(name->name, dots) : 0;
-    size_t room = !width || name->room > width + 8 ? name->room - width : 8;
+    size_t left = name->room > width ? name->room - width : 0, room = !width || left > 8 ? left : 8;
     const char *last = name_last(name->name, &length);
 
     if (least <= room || length > (room > name->room / 2 ? room : name->room / 2))
-        text_fit(&text, name->name, room, dots);
+        text_fit(&text, name->name, least > room ? room : least > left ? least : left, dots);
     else if (!strncmp(last, "operator", 8) || strchr("{<(", *last))
         text_fit(&text, name->name, least, dots); /* says nothing alone */
     else
-        str_addn(&text, last, length);
+        add_outermost_and_last(&text, name->name, last, length, room, dots);
     if (width)
         str_addf(&text, " {%s}", difference);
     free(name->shown);

@@ -47,8 +47,8 @@ TEST(first_argument_that_differs)
          NAMES("ns::Grid<double, 3>::smooth_the_residual(std::vector<double> const&)",
                "ns::Grid<float, 3>::smooth_the_residual(std::vector<double> const&)",
                "ns::Grid<double, 3>::smooth_the_residual(std::vector<double> const&)"),
-         "ns::...::smooth_the_residual {double}", "ns::...::smooth_the_residual {float}",
-         "ns::...::smooth_the_residual {double}");
+         "ns::Grid::smooth_the_residual {double}", "ns::Grid::smooth_the_residual {float}",
+         "ns::Grid::smooth_the_residual {double}");
 }
 
 TEST(types_are_cut_at_words)
@@ -80,7 +80,7 @@ TEST(next_argument_for_those_still_alike)
     SHOW(18,
          NAMES("void N::k<F<A> >(F<A>&, F<A>::E)", "void N::k<F<A> >(F<A>&, S, F<A>::E)",
                "void N::k<F<B> >(F<B>&, F<B>::E)", "void N::k<F<B> >(F<B>&, S, F<B>::E)"),
-         "N::k {F<A>::E}", "N::k {S; A}", "N::k {F<B>::E}", "N::k {S; B}");
+         "N::k {F<A>::E}", "N::k<...> {S; A}", "N::k {F<B>::E}", "N::k<...> {S; B}");
     SHOW(
         48,
         NAMES("void Kripke::Kernel::kConst<Kripke::Field<double, Kripke::Moment, Kripke::Zone> >(Kripke::Field<double, "
@@ -92,8 +92,8 @@ TEST(next_argument_for_those_still_alike)
               "Kripke::Group>&, Kripke::Field<double, Kripke::Group>::ElementType)",
               "void Kripke::Kernel::kConst<Kripke::Field<double, Kripke::Group> >(Kripke::Field<double, "
               "Kripke::Group>&, Kripke::SdomId, Kripke::Field<double, Kripke::Group>::ElementType)"),
-        "Kripke::...::kConst {Moment, ElementType}", "Kripke::...::kConst<...>(...) {Moment, SdomId}",
-        "Kripke::...::kConst {Group, ElementType}", "Kripke::Kernel::kConst<...>(...) {Group, SdomId}");
+        "Kripke::Kernel::kConst {Moment, ElementType}", "Kripke::Kernel::kConst<...> {Moment, SdomId}",
+        "Kripke::Kernel::kConst<...> {Group, ElementType}", "Kripke::Kernel::kConst<...>(...) {Group, SdomId}");
 }
 
 TEST(arguments_that_only_some_have)
@@ -101,11 +101,11 @@ TEST(arguments_that_only_some_have)
     SHOW(24,
          NAMES("void pack_it_all<int>(int)", "void pack_it_all<int, int>(int, int)",
                "void pack_it_all<int, int, char>(int, int, char)"),
-         "pack_it_all<int>(...)", "pack_it_all {-}", "pack_it_all {char}");
+         "pack_it_all<int>(...)", "pack_it_all<...> {-}", "pack_it_all<...> {char}");
     SHOW(20,
          NAMES("ns::Grid<double>::at(unsigned long, unsigned long)",
                "ns::Grid<double>::at(unsigned long, unsigned long) const"),
-         "ns::...::at(...)", "ns::...::at");
+         "ns::Grid::at {-}", "ns::Grid::at {const}");
 }
 
 /* Words of a hint are whole, and its brackets are those of the name. */
@@ -116,6 +116,15 @@ TEST(hints_are_not_cut_in_words)
                "core::panic::unwind_safe::RefUnwindSafe, i32>",
                "std::panic::catch_unwind::<std::rt::lang_start_internal::{closure#0}, isize>"),
          "std::panic::catch_unwind::<...> {&dyn...}", "catch_unwind {lang_start_internal::{closure#0}}");
+}
+
+/* What says little alone says enough beside what tells it from others. */
+TEST(outermost_and_last_component)
+{
+    SHOW(48,
+         NAMES("std::_Function_handler<double (double), main::{lambda(double)#1}>::_M_invoke(std::_Any_data const&)",
+               "std::_Function_handler<double (double), main::{lambda(double)#2}>::_M_invoke(std::_Any_data const&)"),
+         "std::...::_M_invoke {main::{lambda#1}}", "std::...::_M_invoke {main::{lambda#2}}");
 }
 
 /* Two groups that lose different scopes to their hints do not meet. */
@@ -143,8 +152,8 @@ TEST(groups_stay_apart)
 
 TEST(scopes_and_ends)
 {
-    SHOW(30, NAMES("a::first_of_them::b::solve(int, int)", "a::second_of_them::b::solve(int, int)"),
-         "a::...::solve {first_of_them}", "a::...::solve {second_of_them}");
+    SHOW(34, NAMES("a::first_of_them::between::solve_it(int, int)", "a::second_of_them::between::solve_it(int, int)"),
+         "a::...::solve_it {first_of_them}", "a::...::solve_it {second_of_them}");
 }
 
 /* However little room there is, two names never look alike. */

@@ -42,8 +42,29 @@ TEST(one_thing_after_the_other)
     shortens(name, 64, "ns::Map<std::string, std::pair<int, A<...> > >::find(...) const");
     shortens(name, 60, "ns::Map<std::string, std::pair<...> >::find(...) const");
     shortens(name, 40, "ns::Map<...>::find(...) const");
-    shortens(name, 28, "ns::...::find(...) const");
+    shortens(name, 28, "ns::Map<...>::find");
+    shortens(name, 17, "ns::Map::find");
     shortens(name, 5, "ns::...::find");
+}
+
+/* What a procedure belongs to says more than that it has arguments. */
+TEST(the_components_before_the_last_one)
+{
+    const char *name = "Foam::DICPreconditioner::precondition(Foam::Field<double>&, unsigned char) const";
+    const char *deep = "a::outer::middle::Inner<int>::work<char>(A, B)";
+
+    shortens(name, 48, "Foam::DICPreconditioner::precondition(...) const");
+    shortens(name, 47, "Foam::DICPreconditioner::precondition");
+    shortens(name, 36, "Foam::...::precondition(...) const");
+    shortens(name, 33, "Foam::...::precondition");
+    shortens(deep, 42, "a::outer::middle::Inner<...>::work<...>");
+    shortens(deep, 38, "a::outer::middle::Inner::work");
+    shortens(deep, 28, "a::...::middle::Inner::work");
+    shortens(deep, 20, "a::...::Inner::work");
+    shortens(deep, 18, "a::...::work<...>");
+    shortens(deep, 5, "a::...::work");
+    shortens("a::(anonymous namespace)::B::work_of_it(int)", 20, "a::...::work_of_it");
+    shortens("(anonymous namespace)::B::work_of_it(int)", 20, "B::work_of_it(...)");
 }
 
 TEST(brackets_that_are_none)
