@@ -29,7 +29,6 @@ struct dwarf_file {
 };
 
 #define NAME_MOST 100000 /* bytes of a name that is made of types, as of one that is demangled */
-#define MAX_NAMES 4      /* names of lambdas within names: damaged files may have them lie in one another */
 
 struct dwarf_attrs;
 
@@ -66,7 +65,8 @@ struct dwarf {
     VEC(struct dwarf_scopes *) scopes;
     bool qualify;              /* the unit that is being loaded is of C++ */
     bool lambdas_by_signature; /* and by gcc 14 or newer */
-    int naming;                /* names of classes within names of classes that are being made */
+    unsigned naming;           /* names of classes within names of classes that are being made */
+    unsigned named;            /* since the outermost of these began */
     struct map file_tables;    /* (file, CU offset) -> struct dwarf_file_table * */
     uint64_t spent, most;      /* what was read, and may be (dwarf_spend) */
     char *problem;
@@ -144,6 +144,8 @@ const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_D
 void dwarf_class_place(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, uint32_t *file, uint32_t *line);
 /* A class without a name, with what it lies in: `main::{lambda(int)#1}`; false if it is none. */
 bool dwarf_add_unnamed(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
+/* Begins a name within a name, which ends by naming--; false: they lie in one another too deep, or are too many. */
+bool dwarf_name_begin(struct dwarf *d); /* dwarf_types.c */
 /* The name of an instance of a template over lambdas: gcc writes `f<main()::<lambda()> >` for all of them. */
 /* dwarf_types.c */
 void dwarf_add_instance(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name, struct str *out);

@@ -149,6 +149,7 @@ struct signature {
     const struct dwarf_file *f;
     struct str text;
     bool found, constant;
+    bool whole; /* with what it is called with */
 };
 
 static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
@@ -187,21 +188,22 @@ static void find_call(void *arg, Dwarf_Die die, Dwarf_Off offset)
         !dwarf_ok(g->f->dbg, dwarf_diename(die, &name, &err), &err) || strncmp(name, "operator()", 10))
         return;
     g->found = true;
-    dwarf_children(g->f, die, add_parameter, g);
+    if (g->whole && dwarf_name_begin(g->d)) {
+        dwarf_children(g->f, die, add_parameter, g);
+        g->d->naming--;
+    }
 }
 
-/* Returns the signature of the call operator of a lambda's class; not found if it is another class. */
-static struct signature call_of(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class)
+/* Returns the call operator of a lambda's class, with its signature if `whole`; not found if it is another class. */
+static struct signature call_of(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class, bool whole)
 {
-    struct signature g = {.d = d, .f = f};
+    struct signature g = {.d = d, .f = f, .whole = whole};
     Dwarf_Error err = NULL;
     Dwarf_Die die = NULL;
 
     if (!dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, class, 1, &die, &err), &err))
         return g;
-    if (d->naming++ < MAX_NAMES)
-        dwarf_children(f, die, find_call, &g);
-    d->naming--;
+    dwarf_children(f, die, find_call, &g);
     dwarf_dealloc_die(die);
     return g;
 }
@@ -209,7 +211,7 @@ static struct signature call_of(struct dwarf *d, const struct dwarf_file *f, Dwa
 /* Is it counted with a lambda of this signature, or, like that, no lambda? */
 static bool counts_with(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class, const struct signature *call)
 {
-    struct signature g = call_of(d, f, class);
+    struct signature g = call_of(d, f, class, d->lambdas_by_signature);
     bool same = g.found == call->found &&
                 (!g.found || !d->lambdas_by_signature || !strcmp(str_cstr(&g.text), str_cstr(&call->text)));
 
@@ -222,7 +224,7 @@ static bool counts_with(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off c
 static void add_unnamed(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_scopes *s, uint32_t at,
                         struct str *out)
 {
-    struct signature call = call_of(d, f, s->list.data[at].start);
+    struct signature call = call_of(d, f, s->list.data[at].start, true);
     unsigned number = 1;
 
     vec_foreach(other, &s->list)
@@ -348,9 +350,8 @@ bool dwarf_add_unnamed(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
         return false;
     const struct dwarf_scopes *s = scope_at(a.inner, offset) != NONE ? a.inner : a.outer;
     uint32_t at = scope_at(s, offset);
-    if (at == NONE || d->naming >= MAX_NAMES)
+    if (at == NONE || !dwarf_name_begin(d))
         return false;
-    d->naming++;
     dwarf_add_scopes(d, f, die, out);
     add_unnamed(d, f, s, at, out);
     d->naming--;

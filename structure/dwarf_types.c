@@ -6,6 +6,10 @@
 
 #define MAX_DEPTH 20 /* of references, and of packs of parameters */
 
+/* Of names of lambdas within a name. The views of a pipeline have those in front of them as arguments, eight deep for
+ * two of them; damaged files may have them lie in one another. */
+enum { MAX_NESTED = 24, MAX_NAMED = 4000 };
+
 struct parameters {
     struct dwarf *d;
     const struct dwarf_file *f;
@@ -169,15 +173,25 @@ static void add_argument(void *arg, Dwarf_Die die, Dwarf_Off offset)
         str_addf(p->out, "%lld", (long long)dwarf_number(p->f, die, DW_AT_const_value));
 }
 
+bool dwarf_name_begin(struct dwarf *d)
+{
+    if (!d->naming)
+        d->named = 0;
+    if (d->naming >= MAX_NESTED || d->named >= MAX_NAMED)
+        return false;
+    d->naming++;
+    d->named++;
+    return true;
+}
+
 void dwarf_add_instance(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name, struct str *out)
 {
     struct parameters p = {.d = d, .f = f, .out = out};
 
-    if ((!strstr(name, "<lambda") && !strstr(name, "<unnamed")) || name[0] == '<' || d->naming >= MAX_NAMES) {
+    if ((!strstr(name, "<lambda") && !strstr(name, "<unnamed")) || name[0] == '<' || !dwarf_name_begin(d)) {
         str_add(out, name);
         return;
     }
-    d->naming++;
     str_addn(out, name, strcspn(name, "<"));
     str_addc(out, '<');
     dwarf_children(f, die, add_argument, &p);

@@ -108,6 +108,27 @@ if [ "$(grep -c '^run<main::{lambda(int)#[123]}>' names)" = 3 ] && [ "$(grep -c 
     grep -q '^ns::box<main::{lambda(int)#[0-9]}, 2>' names && [ -z "$(while read -r name; do grep -qF "$name" truth || echo "$name"; done <names)" ]; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of instances over lambdas"; cat names; grep lambda truth; fi
 
+# Templates over lambdas in one another, as views in a pipeline are: each lambda has its name at any depth.
+cat >views.cc <<'END'
+template <class V, class F> struct view { V v; F f; int get(int i) { return f(v.get(i)); } };
+template <class F, class V> inline view<V, F> operator|(V v, F f) { return {v, f}; }
+struct all { const int *p; int get(int i) { return p[i]; } };
+template <class F> inline auto swapped(F f) { return [f](int a) { return f(a) ^ 1; }; }
+template <class V> inline int total(V v, int n) { int s = 0; for (int i = 0; i < n; i++) s += v.get(i); return s; }
+int main(int argc, char **argv) {
+    auto one = [=](int a) { return a * argc; };
+    auto two = [=](int a) { return a / argc; };
+    return total(all{(int *)argv} | one | two | swapped(swapped(one)), argc) + total(all{(int *)argv} | two | swapped(swapped(two)), argc);
+}
+END
+g++ -O2 -g -o views views.cc && "$HQ" structure views | sed -n 's/^ *inlined \(total.*\)  from .*/\1/p' | tr -d ' ' | sort -u >names
+sort >wanted <<'END'
+total<view<view<view<all,main::{lambda(int)#1}>,main::{lambda(int)#2}>,swapped<swapped<main::{lambda(int)#1}>::{lambda(int)#1}>::{lambda(int)#1}>>
+total<view<view<all,main::{lambda(int)#2}>,swapped<swapped<main::{lambda(int)#2}>::{lambda(int)#1}>::{lambda(int)#1}>>
+END
+if cmp -s names wanted; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok names of templates over lambdas in one another"; diff names wanted; fi
+
 # A call does not return if any of the names of what it calls is known for that.
 cat >prog.c <<'END'
 void qx(int), quick_exit(int) __attribute__((alias("qx"))), other(int);
