@@ -300,13 +300,51 @@ static void make_spans(struct loop_maker *m)
     }
 }
 
+/* Whether control leaves the procedure behind a block: by a return, or by a jump to another one, also a conditional
+ * one. */
+static bool leaves(const struct cfg *cfg, const struct cfg_block *b)
+{
+    const struct insn *last = &cfg->insns.data[b->first + b->count - 1];
+
+    if (last->kind == INSN_BRANCH)
+        return b->successor_count == 1;
+    return !b->successor_count &&
+           (last->kind == INSN_RETURN || last->kind == INSN_JUMP || last->kind == INSN_JUMP_INDIRECT);
+}
+
+/* Finds the blocks from which a way leads out of the procedure, against the edges. */
+static void find_returns(struct loop_maker *m)
+{
+    const struct graph *g = m->g;
+    VEC(uint32_t) work = {0};
+
+    for (uint32_t n = 0; n < g->count; n++)
+        if (leaves(m->cfg, &m->cfg->blocks.data[g->block[n]])) {
+            m->returns[g->block[n]] = true;
+            vec_push(&work, n);
+        }
+    while (work.len) {
+        uint32_t n = vec_pop(&work);
+
+        for (uint32_t k = g->pred_start[n]; k < g->pred_start[n + 1]; k++) {
+            uint32_t from = g->preds[k];
+
+            if (m->returns[g->block[from]])
+                continue;
+            m->returns[g->block[from]] = true;
+            vec_push(&work, from);
+        }
+    }
+    vec_deinit(&work);
+}
+
 static void judge_branch(struct loop_maker *m, uint32_t block)
 {
     const struct cfg_block *b = &m->cfg->blocks.data[block];
     const struct insn *last = &m->cfg->insns.data[b->first + b->count - 1];
 
     for (uint32_t l = m->loop_of[block]; l != LOOP_NONE; l = m->loops.data[l].parent) {
-        bool exits = false, back = false;
+        bool exits = false, back = false, returns = false;
         uint64_t out = 0;
 
         for (uint32_t i = 0; i < b->successor_count; i++) {
@@ -314,10 +352,12 @@ static void judge_branch(struct loop_maker *m, uint32_t block)
 
             if (!loop_contains(m, l, m->loop_of[to])) {
                 exits = true;
+                returns |= m->returns[to];
                 out = loop_block_address(m->cfg, to);
             }
             back |= loop_block_address(m->cfg, to) == m->loops.data[l].header;
         }
+        returns |= b->successor_count == 1;
         exits = last->kind == INSN_BRANCH && (exits || b->successor_count == 1);
         bool at_header = loop_block_address(m->cfg, block) == m->loops.data[l].header;
         if (!exits && !back)
@@ -326,7 +366,8 @@ static void judge_branch(struct loop_maker *m, uint32_t block)
                                : exits && at_header ? LOOP_HEADER_EXIT
                                : exits              ? LOOP_EXIT
                                                     : LOOP_BACK;
-        vec_push(&m->branches, (struct loop_branch){l, e, last->address, out});
+        vec_push(&m->branches,
+                 (struct loop_branch){l, e, last->address, out, exits && !returns && m->returns[m->headers.data[l]]});
     }
 }
 
@@ -357,6 +398,8 @@ void loops_find(const struct cfg *cfg, struct loops *out)
         make_spans(&m);
         find_calls(&m);
         loop_near_find(&m);
+        m.returns = xcalloc(cfg->blocks.len, sizeof *m.returns);
+        find_returns(&m);
         for (uint32_t i = 0; i < cfg->blocks.len; i++)
             judge_branch(&m, i);
     }
@@ -375,6 +418,7 @@ void loops_find(const struct cfg *cfg, struct loops *out)
         .near_count = m.near.len,
     };
     free(m.loop_of);
+    free(m.returns);
     vec_deinit(&m.headers);
     nest_deinit(&t);
     graph_deinit(&g);

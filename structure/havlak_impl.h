@@ -22,6 +22,7 @@ struct loop_maker {
     const struct graph *g;
     const struct nest *t;
     uint32_t *loop_of; /* block -> innermost loop */
+    bool *returns;     /* block -> whether a way from it leaves the procedure */
     VEC(struct loop) loops;
     VEC(uint32_t) headers; /* blocks, of the loops */
     VEC(struct loop_span) spans;

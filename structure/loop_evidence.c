@@ -13,6 +13,30 @@ static void prefer(struct loop_place *place, uint32_t evidence, uint32_t file, u
     place->line = line;
 }
 
+/* Sets the first line of each loop, in the file of its first code. */
+static void note_first(struct maker *m)
+{
+    uint32_t file, line;
+
+    vec_foreach(piece, &m->pieces)
+        for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
+            struct loop_place *place = &m->places[l];
+
+            tree_line_in(m, piece, l, &file, &line);
+            if (line && (!place->first || (file == place->first_file && line < place->first))) {
+                place->first_file = file;
+                place->first = line;
+            }
+        }
+}
+
+/* Whether a branch does not tell the condition of a loop, though it leaves it: what it leads to does not return, as
+ * behind assert(). In the first line it does: such a loop is left in vain. */
+static bool is_check(const struct loop_place *place, const struct loop_branch *branch, uint32_t file, uint32_t line)
+{
+    return branch->dies && file == place->first_file && line > place->first;
+}
+
 /* The exit condition names a loop best, then the backward branch, then the first line; see doc/structure.md. */
 void tree_name_by_branches(struct maker *m)
 {
@@ -21,6 +45,8 @@ void tree_name_by_branches(struct maker *m)
 
     for (size_t l = 0; l < n; l++)
         m->places[l].evidence = LOOP_EVIDENCE_KINDS + 1;
+    if (n)
+        note_first(m);
     for (size_t i = 0; n && i < m->loops->branch_count; i++) {
         const struct loop_branch *branch = &m->loops->branches[i];
         size_t at = tree_piece_at(m, branch->address + 1);
@@ -28,7 +54,8 @@ void tree_name_by_branches(struct maker *m)
         if (!at)
             continue;
         tree_line_in(m, &m->pieces.data[at - 1], branch->loop, &file, &line);
-        prefer(&m->places[branch->loop], branch->evidence, file, line);
+        if (!is_check(&m->places[branch->loop], branch, file, line))
+            prefer(&m->places[branch->loop], branch->evidence, file, line);
     }
     vec_foreach(piece, &m->pieces)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
@@ -67,7 +94,7 @@ static void note_branch(struct maker *m, const struct loop_branch *branch)
     if (!at)
         return;
     tree_line_in(m, &m->pieces.data[at - 1], branch->loop, &file, &line);
-    if (!line || file != place->file)
+    if (!line || file != place->file || is_check(place, branch, file, line))
         return;
     if (branch->evidence == LOOP_HEADER_EXIT) {
         place->header_exit = line;

@@ -25,10 +25,11 @@ struct loop_place {
     uint32_t voice; /* loop_context.c */
     bool silent;    /* nothing speaks for it: all of its code counts */
     uint32_t file, line;
-    uint32_t evidence;    /* what the line was taken from, LOOP_EVIDENCE_KINDS: the code alone */
-    uint32_t least, most; /* lines of its code, in the same file */
-    uint32_t begun;       /* the least line of a statement that begins in it, in the same file; 0: none */
-    uint32_t top;         /* the line that its code begins with, 0: another file's, or none */
+    uint32_t first_file, first; /* of its code */
+    uint32_t evidence;          /* what the line was taken from, LOOP_EVIDENCE_KINDS: the code alone */
+    uint32_t least, most;       /* lines of its code, in the same file */
+    uint32_t begun;             /* the least line of a statement that begins in it, in the same file; 0: none */
+    uint32_t top;               /* the line that its code begins with, 0: another file's, or none */
     uint32_t told;   /* line of a statement without code that is told at its header, or that of the header's code */
     uint32_t opened; /* line that ends in the brace that its body begins with, 0: it does not, or unknown */
     uint32_t header_exit; /* the line of an exit in the header, 0: none */
