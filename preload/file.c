@@ -7,6 +7,7 @@
 #include "preload/image.h"
 #include "preload/kernel.h"
 #include "preload/options.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/vdso.h"
 
@@ -399,6 +400,33 @@ static int open_file(void)
     return 0;
 }
 
+/* Shared with all that are forked from this process: the first that cannot make its file says so. NULL: none does. */
+static atomic_int *told;
+
+static const char *reason(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return "there is no room";
+    case ENOENT:
+    case ENOTDIR: return "it is not there";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "they may not write there";
+    case EMFILE:
+    case ENFILE: return "they may open no file";
+    default: return "the file cannot be made";
+    }
+}
+
+static void complain_of_forked(void)
+{
+    if (process_forks > 0 && told && atomic_exchange(told, 1) == 0)
+        say("forked processes cannot write measurements in ", options.directory, ": ", reason(file.error),
+            "; they run unmeasured", NULL);
+}
+
 bool file_ready(void)
 {
     int state = NONE;
@@ -411,9 +439,14 @@ bool file_ready(void)
     if (!file.error)
         atomic_store_explicit(&file_current_header, file.header, memory_order_release);
     atomic_store_explicit(&file.state, file.error ? FAILED : OPEN, memory_order_release);
-    if (!file.error)
-        image_describe();
-    return !file.error;
+    if (file.error) {
+        complain_of_forked();
+        return false;
+    }
+    if (!told)
+        told = raw_mmap(sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    image_describe();
+    return true;
 }
 
 /* From now on all is written to memory. What was in the page is gone: counts are read here, but only to know when there

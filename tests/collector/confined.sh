@@ -19,6 +19,10 @@ try() {
 for way in closefrom close_range descriptors wide filter filter-syscall chroot setuid; do
     try $way
 done
+# Forked children that can make no file say so, once; under REALTIME no account of CPU time tells.
+record -e REALTIME@500/s -- "$PROGRAMS/confined" children
+check "children without descriptors: the program ends as it would" [ $status = 3 ]
+check "children without descriptors: one sentence" [ "$(grep -c 'forked processes cannot write .*they run unmeasured' "$TMP/err")" = 1 ]
 for way in strict narrowest; do
     record -e REALTIME@500/s -e IO -- "$PROGRAMS/confined" $way
     check "$way, under REALTIME: the program ends as it would ($status)" [ $status = 3 ]

@@ -245,6 +245,23 @@ static int begin_others(char *self)
     return 0;
 }
 
+/* Forked children that can open no file. */
+static int fork_without(void)
+{
+    if (no_descriptors())
+        return 1;
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            burn(0.05);
+            _exit(4);
+        }
+        if (ends_with(child, 4))
+            return 1;
+    }
+    return 0;
+}
+
 /* A program that may only read and write has no clock. */
 static long rounds_of_half_a_second(void)
 {
@@ -260,6 +277,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "short"))
         return in_thread(spinning) ? 1 : 5;
+    if (argc > 1 && !strcmp(argv[1], "children"))
+        return fork_without() ? 1 : 3;
     if (argc > 1 && !strcmp(argv[1], "vfork"))
         return confine_child(argv[0]) ? 1 : 3;
     if (argc > 3 && !strncmp(argv[1], "forbid", 6)) {
