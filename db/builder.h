@@ -56,6 +56,9 @@ struct builder {
 struct hq_error *build_database(const struct source_files *files, const struct build_options *options,
                                 const struct ranks *ranks, const char *path, const struct sources_state *state);
 
+/* Gives events whose rates differ between processes a period that all of theirs are multiples of (build_periods.c). */
+void build_settle_periods(struct builder *b);
+
 /* ---- build_ranks.c: these do nothing where there is one rank ---- */
 
 /* Trees and processes of all ranks come together on rank 0, pairwise. */

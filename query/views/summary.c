@@ -8,6 +8,7 @@
 #include "common/units.h"
 #include "db/facts.h"
 #include "db/runtimes.h"
+#include "query/choose/profiles.h"
 #include "query/output/number.h"
 #include "query/views/views.h"
 #include "query/pattern/waits.h"
@@ -406,14 +407,6 @@ static struct hq_error *tell_balance(struct summary *s, const char *question, co
     return NULL;
 }
 
-static bool has_ranks(const struct db *db)
-{
-    for (size_t i = 0; i < db->profile_count; i++)
-        if (db->profiles[i].rank >= 0)
-            return true;
-    return false;
-}
-
 static struct hq_error *tell_all(struct summary *s)
 {
     const struct db *db = s->run->tree->db;
@@ -436,7 +429,7 @@ static struct hq_error *tell_all(struct summary *s)
     HQ_TRY(tell_runtimes(s));
     if (!(s->metric->flags & HQDB_METRIC_EXACT) || s->metric->dim == DIM_SECONDS) /* bytes do not wait */
         tell_waiting(s);
-    if (has_ranks(db))
+    if (profiles_usual(&s->run->selection) == PER_RANK)
         HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
                             "rank"));
     else if (count_threads(db) > 1 && !(s->metric->flags & HQDB_METRIC_ELAPSED)) /* which is how long a thread lived */
@@ -446,31 +439,23 @@ static struct hq_error *tell_all(struct summary *s)
     return NULL;
 }
 
-enum { CLOCKS, OTHERS, DEVICES, CHOICES };
-
-static int choice_of(const struct measure *m)
-{
-    return m->flags & HQDB_METRIC_DEVICE                              ? DEVICES
-           : m->dim == DIM_SECONDS && !(m->flags & HQDB_METRIC_EXACT) ? CLOCKS
-                                                                      : OTHERS;
-}
-
-/* Finds the metric that the summary tells about: time that was sampled if there is any, that of a device only if there
- * is no other, and none without values. */
+/* Finds the metric to tell about: sampled time if there is any, a device's if there is no other, none without values.
+ */
 static struct hq_error *find_metric(struct selection *s, size_t *out)
 {
-    *out = 0;
-    for (int choice = 0; choice < CHOICES; choice++)
-        for (size_t i = 0; i < s->here_count; i++) {
-            if (choice_of(&s->measures.data[i]) != choice)
-                continue;
-            HQ_TRY(selection_load(s, i));
-            if (s->measures.data[i].total) {
-                *out = i;
-                return NULL;
-            }
+    int best = 3;
+
+    for (size_t i = *out = 0; best && i < s->here_count; i++) {
+        const struct measure *m = &s->measures.data[i];
+        int choice = m->flags & HQDB_METRIC_DEVICE ? 2 : m->dim != DIM_SECONDS || m->flags & HQDB_METRIC_EXACT;
+
+        HQ_TRY(selection_load(s, i));
+        if (m->total && choice < best) {
+            best = choice;
+            *out = i;
         }
-    return selection_load(s, 0);
+    }
+    return selection_load(s, *out);
 }
 
 static struct hq_error *summary_fill(struct run *run, struct table *table)
