@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/noreturn.h"
+#include "common/hash.h"
 #include "common/vec.h"
 #include "structure/insn.h"
 #include "structure/procedure.h"
@@ -105,8 +106,44 @@ static bool declared(const struct image *image, const struct dwarf_unit *unit, u
 
 static bool returns(struct noreturn *n, uint64_t entry, unsigned level);
 
+static uint64_t hash_name(const char *name)
+{
+    return hash_bytes(name, symbol_name_length(name), 0);
+}
+
+static void list_own(struct noreturn *n)
+{
+    const struct symbols *all = &n->image->symbols;
+    bool is_new;
+
+    for (size_t i = 0; i < all->count; i++)
+        for (uint32_t k = 0; k < all->list[i].count; k++) {
+            uint64_t *address = map_insert(&n->own, hash_name(all->names[all->list[i].first + k]), all->list[i].address,
+                                           &is_new);
+
+            if (!is_new && *address != all->list[i].address)
+                *address = 0;
+        }
+    n->listed = true;
+}
+
+/* Returns where a stub leads to if that is in the same file; else the stub. */
+static uint64_t behind_stub(struct noreturn *n, uint64_t target)
+{
+    const struct stub *stub = plt_find(&n->image->plt, target);
+
+    if (!stub || symbols_is_chosen(&n->image->symbols, stub->target))
+        return target;
+    if (!n->listed)
+        list_own(n);
+    uint64_t own = map_get(&n->own, hash_name(stub->target), 0);
+
+    return own ? own : target;
+}
+
 static bool call_returns(struct noreturn *n, uint64_t target, unsigned level)
 {
+    target = behind_stub(n, target);
     uint64_t key = target << LEVEL_BITS | level;
     const uint64_t *known = map_find(&n->known, key);
 
@@ -226,6 +263,7 @@ void noreturn_init(struct noreturn *n, const struct image *image)
 void noreturn_deinit(struct noreturn *n)
 {
     map_deinit(&n->known);
+    map_deinit(&n->own);
 }
 
 bool noreturn_call(struct noreturn *n, const struct dwarf_unit *unit, uint64_t target)

@@ -141,6 +141,16 @@ END
 gcc -w -O1 -g -fno-ipa-icf -o prog prog.c && expect "a call that may return" "loop at prog.c:6"
 also=stops expect "a call that does not return by its second name" "stops  prog.c:5" "!loop at prog.c:5"
 
+# In a shared library what it exports is called through a stub, also by itself.
+cat >prog.c <<'END'
+#include <stdlib.h>
+int step(int);
+__attribute__((noinline)) void fails(int n) { if (n > 5) abort(); exit(n); }
+int stops(int n) { for (;;) { n = step(n); if (n < 3) return n; fails(n); } }
+int main(int n, char **v) { return v && stops(n); }
+END
+gcc -O1 -g -shared -fPIC -o prog prog.c && also=stops expect "a call of the library's own that does not return" "stops  prog.c:4" "!loop at prog.c:4"
+
 # Code of a unit in front of its first line has no file.
 cat >prog.c <<'END'
 __asm__(".text\n.globl early\n.type early, @function\nearly: xor %eax, %eax\n1: dec %edi\njnz 1b\nret\n.size early, .-early\n");
