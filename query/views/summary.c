@@ -4,41 +4,22 @@
  * each fact the question that tells more. The numbers are the answers to those questions, asked here. What is fine is
  * not mentioned: a row about waiting, imbalance or losses stands there only if it is worth a look.
  */
+#include "query/views/summary_impl.h"
 #include "common/shorten.h"
 #include "common/units.h"
 #include "db/facts.h"
-#include "db/runtimes.h"
 #include "query/choose/profiles.h"
 #include "query/output/number.h"
-#include "query/views/views.h"
-#include "query/pattern/waits.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 /* Names are shortened to so many columns: it is one screen. */
 enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 48 };
-#define WORTH_SAVING  0.05 /* of the whole */
-#define WORTH_TELLING 0.01
-#define CROWDED       0.05 /* of the time for which threads wanted a processor */
-#define HOT           0.05 /* where a path goes on into less, nothing of it is hot */
+#define CROWDED 0.05 /* of the time for which threads wanted a processor */
+#define HOT     0.05 /* where a path goes on into less, nothing of it is hot */
 
-enum { QUESTIONS_MOST = 12 };
-
-struct summary {
-    struct query_env *env; /* its own, so that nothing is remembered of the questions */
-    struct run *run;
-    struct table *table;
-    const struct measure *metric; /* the first that has a value; if none has one, the first */
-    const char *inclusive, *own;  /* how it is written */
-    const char *path;             /* the question for its hot path */
-    double total;
-    const char *questions[QUESTIONS_MOST]; /* that tell more */
-    size_t question_count;
-};
-
-/* number: what the row is about, in the unit of the metric; NaN if that is no cost. */
-static void add(struct summary *s, const char *name, const char *value, double number)
+void summary_add(struct summary *s, const char *name, const char *value, double number)
 {
     struct row *row = table_add_row(s->table);
 
@@ -47,13 +28,13 @@ static void add(struct summary *s, const char *name, const char *value, double n
     row->cells[1].number = number;
 }
 
-static void ask_next(struct summary *s, const char *question)
+void summary_ask(struct summary *s, const char *question)
 {
     if (s->question_count < QUESTIONS_MOST)
         s->questions[s->question_count++] = arena_strdup(&s->table->arena, question);
 }
 
-static const char *share(const struct summary *s, double value)
+const char *summary_share(const struct summary *s, double value)
 {
     char text[NUMBER_MAX];
 
@@ -61,7 +42,7 @@ static const char *share(const struct summary *s, double value)
     return arena_strdup(&s->table->arena, *text ? text : "0.0%");
 }
 
-static const char *amount(const struct summary *s, double value)
+const char *summary_amount(const struct summary *s, double value)
 {
     char text[UNITS_TEXT];
 
@@ -110,8 +91,8 @@ static void tell_run(struct summary *s)
     if (s->metric && working < threads)
         str_addf(&text, ", %u of them with %s", working, s->metric->name);
     if (command)
-        add(s, "command", command, NAN);
-    add(s, "run", str_cstr(&text), NAN);
+        summary_add(s, "command", command, NAN);
+    summary_add(s, "run", str_cstr(&text), NAN);
 }
 
 /* Tells what launchers cost, for it stays in all that the summary says but balance and elapsed time. */
@@ -135,7 +116,7 @@ static void tell_launchers(const struct summary *s, struct str *out)
     }
     if (cost < WORTH_TELLING * s->total)
         return;
-    str_addf(out, ", %s of it by launchers (`ranks %" PRId32, amount(s, cost), first);
+    str_addf(out, ", %s of it by launchers (`ranks %" PRId32, summary_amount(s, cost), first);
     if (last > first)
         str_addf(out, "-%" PRId32, last);
     str_add(out, "` is without)");
@@ -146,7 +127,7 @@ static void tell_measured(struct summary *s)
     const struct measure *m = s->metric;
     AUTO_STR struct str text = {0};
 
-    str_addf(&text, "%s %s", amount(s, s->total), m->name);
+    str_addf(&text, "%s %s", summary_amount(s, s->total), m->name);
     if (!(m->flags & HQDB_METRIC_NO_COUNTS))
         str_addf(&text, " in %" PRId64 " sample%s", m->total_count, m->total_count == 1 ? "" : "s");
     tell_launchers(s, &text);
@@ -159,7 +140,7 @@ static void tell_measured(struct summary *s)
                                  : "; a share of half of it is known to +-%.1f %%",
                  percent);
     }
-    add(s, "measured", str_cstr(&text), s->total);
+    summary_add(s, "measured", str_cstr(&text), s->total);
     if (selection_leaves_out(&s->run->selection, false, m->metric))
         helpers_note(s->run, m->name, m->metric);
 }
@@ -174,13 +155,14 @@ static void tell_losses(struct summary *s)
     double all = s->metric ? (double)s->metric->total_count + (double)lost[0] : 0;
 
     if (lost[0])
-        add(s, "lost", arena_printf(&s->table->arena, "%" PRIu64 " samples", lost[0]), NAN);
+        summary_add(s, "lost", arena_printf(&s->table->arena, "%" PRIu64 " samples", lost[0]), NAN);
     if (all > 0 && (double)lost[1] > WORTH_TELLING * all)
-        add(s, "partial",
+        summary_add(
+            s, "partial",
             arena_printf(&s->table->arena, "%.1f %% of the call paths have no outer end", 100 * (double)lost[1] / all),
             NAN);
     if (lost[0] || lost[1])
-        ask_next(s, "info");
+        summary_ask(s, "info");
 }
 
 /* Tells how much of it measuring took: without that, the shares of the program are larger. */
@@ -200,12 +182,13 @@ static void tell_own_work(struct summary *s)
 
     if (!(own > WORTH_SAVING * s->total))
         return;
-    add(s, "measuring",
+    summary_add(
+        s, "measuring",
         arena_printf(&s->table->arena,
                      "%s is what hq itself did (%s): record with fewer of -e and --mark to see the program without it",
-                     share(s, own), HQDB_OWN_WORK),
+                     summary_share(s, own), HQDB_OWN_WORK),
         own);
-    ask_next(s, "callers of \"" HQDB_OWN_WORK "\" depth 1 limit 5");
+    summary_ask(s, "callers of \"" HQDB_OWN_WORK "\" depth 1 limit 5");
 }
 
 /* Whether there were more threads than processors for them. Under CPU time a little of it is nobody's question. */
@@ -221,8 +204,9 @@ static void tell_delay(struct summary *s)
         return;
     units_format(had, delay, DIM_SECONDS);
     units_format(all, wanted, DIM_SECONDS);
-    add(s, "processors",
-        arena_printf(&s->table->arena, "for %s of the %s for which threads wanted one they had none", had, all), delay);
+    summary_add(s, "processors",
+                arena_printf(&s->table->arena, "for %s of the %s for which threads wanted one they had none", had, all),
+                delay);
 }
 
 /* ---- where it goes ---- */
@@ -244,10 +228,10 @@ static struct hq_error *tell_path(struct summary *s)
         name_shorten(&text, t->rows.data[i].name, PATH_COLUMNS, "...");
     }
     if (n && t->columns.len)
-        str_addf(&text, ": %s", share(s, t->rows.data[n - 1].cells[0].number));
+        str_addf(&text, ": %s", summary_share(s, t->rows.data[n - 1].cells[0].number));
     if (n)
-        add(s, "hot path", str_cstr(&text), t->columns.len ? t->rows.data[n - 1].cells[0].number : NAN);
-    ask_next(s, s->path);
+        summary_add(s, "hot path", str_cstr(&text), t->columns.len ? t->rows.data[n - 1].cells[0].number : NAN);
+    summary_ask(s, s->path);
     table_destroy(t);
     return NULL;
 }
@@ -264,148 +248,21 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
 
         if (!(r->cells[0].number >= WORTH_TELLING * s->total))
             break;
-        str_addf(&text, "%-5s  ", share(s, r->cells[0].number));
+        str_addf(&text, "%-5s  ", summary_share(s, r->cells[0].number));
         name_shorten(&text, r->name, NAME_COLUMNS, "...");
         if (r->file && r->line && r->kind != SCOPE_LOOP)
             str_addf(&text, "  [%s:%u]", path_base(r->file), r->line);
         if (r->apart)
             str_addf(&text, "  (%s)", r->apart);
-        add(s, name, str_cstr(&text), r->cells[0].number);
+        summary_add(s, name, str_cstr(&text), r->cells[0].number);
         if (!i)
-            ask_next(s, question);
+            summary_ask(s, question);
     }
     table_destroy(t);
     return NULL;
 }
 
-/* ---- how parallel it was ---- */
-
-static struct hq_error *tell_runtimes(struct summary *s)
-{
-    double in[RUNTIME_SYSTEM + 1] = {0};
-    struct table *t;
-
-    HQ_TRY(query_ask(s->env, arena_printf(&s->table->arena, "modules columns %s", s->own), &t));
-    vec_foreach(r, &t->rows) {
-        const struct runtime *known = runtime_of_module(r->name);
-
-        if (known && r->cells[0].number > 0)
-            in[known->kind] += r->cells[0].number;
-    }
-    table_destroy(t);
-    if (in[RUNTIME_MPI] + in[RUNTIME_OPENMP] < WORTH_SAVING * s->total)
-        return NULL;
-    if (in[RUNTIME_MPI] > 0)
-        add(s, "runtimes", arena_printf(&s->table->arena, "%s in MPI", share(s, in[RUNTIME_MPI])), in[RUNTIME_MPI]);
-    if (in[RUNTIME_OPENMP] > 0)
-        add(s, "runtimes", arena_printf(&s->table->arena, "%s in OpenMP", share(s, in[RUNTIME_OPENMP])),
-            in[RUNTIME_OPENMP]);
-    ask_next(s, arena_printf(&s->table->arena, "modules sort by %s", s->own));
-    return NULL;
-}
-
-/* Tells how much is spent waiting, by what is waited for. */
-static void tell_waiting(struct summary *s)
-{
-    const struct tree *t = s->run->tree;
-    AUTO_FREE uint8_t *waits = waits_of_contexts(s->env, t);
-    int64_t by[WAITINGS] = {0}, all = 0;
-    AUTO_STR struct str text = {0};
-
-    for (uint32_t c = 0; c < t->context_count; c++) {
-        uint32_t end = c + 1 < t->context_count ? tree_first(t, c + 1) : t->position_count;
-
-        if (waits[c])
-            by[waits[c]] += s->metric->sums[end] - s->metric->sums[tree_first(t, c)];
-    }
-    for (int i = 1; i < WAITINGS; i++)
-        all += by[i];
-
-    double waited = scaled_value(all, s->metric->scale);
-
-    if (!(waited > WORTH_SAVING * s->total))
-        return;
-    str_addf(&text, "%s", share(s, waited));
-    double rest = waited;
-    int told = 0;
-    for (int i = 1; i < WAITINGS; i++) {
-        double x = scaled_value(by[i], s->metric->scale);
-
-        if (x > WORTH_TELLING * s->total) {
-            str_addf(&text, "%s %s in %s", told++ ? "," : ":", share(s, x), waiting_name((enum waiting)i));
-            rest -= x;
-        }
-    }
-    if (told && rest >= 0.001 * s->total)
-        str_addf(&text, ", %s elsewhere", share(s, rest));
-    add(s, "waiting", str_cstr(&text), waited);
-    ask_next(s, "procedures where waits");
-}
-
-/*
- * How far the largest of n equal values lies above their mean by the chance of sampling: the expected maximum of n
- * normal deviations is below sqrt(2 ln n) of them, and two more make it improbable.
- */
-static double chance(const struct summary *s, double mean, size_t n)
-{
-    const struct measure *m = s->metric;
-
-    if (m->flags & HQDB_METRIC_EXACT || m->total_count <= 0)
-        return 0;
-    return (sqrt(2 * log((double)n)) + 2) * sqrt(mean * s->total / (double)m->total_count);
-}
-
-/* The work of each rank (or thread) without what is spent inside of MPI, where those wait that have less of it. */
-static struct hq_error *tell_balance(struct summary *s, const char *question, const char *who)
-{
-    double most = 0, least = INFINITY, sum = 0;
-    const char *at_most = "", *at_least = "";
-    size_t n = 0, aside = 0;
-    struct table *t;
-
-    HQ_TRY(query_ask(s->env, question, &t));
-    vec_foreach(r, &t->rows) {
-        double x = r->cells[0].number;
-
-        if (r->flags & ROW_ASIDE)
-            aside++;
-        if (isnan(x) || r->flags & ROW_ASIDE || strncmp(r->name, who, strlen(who)))
-            continue;
-        n++;
-        sum += x;
-        if (x > most) {
-            most = x;
-            at_most = r->name;
-        }
-        if (x < least) {
-            least = x;
-            at_least = r->name;
-        }
-    }
-    /* imbalance() of the question: what the one with the most would have less, never more than it has. */
-    double mean = n ? sum / (double)n : 0, saved = most - mean;
-
-    if (n > 1 && saved * (double)n > WORTH_SAVING * s->total && saved > chance(s, mean, n)) {
-        char part[NUMBER_MAX];
-
-        percent_text(part, saved, most, false);
-        add(s, "balance",
-            arena_printf(&s->table->arena,
-                         "%s%s has %s, %s %s, the mean of %zu %s is %s; perfect balance would save the busiest "
-                         "%s of its %s, %s",
-                         strcmp(who, "rank") ? "" : "outside of MPI ", at_most, amount(s, most), at_least,
-                         amount(s, least), n, strcmp(who, "rank") ? "threads" : "ranks", amount(s, mean),
-                         amount(s, saved), amount(s, most), part),
-            saved);
-        ask_next(s, question);
-        if (aside) {
-            selection_find_helpers(&s->run->selection);
-            helpers_note(s->run, "balance", s->metric->metric);
-        }
-    }
-    table_destroy(t);
-    return NULL;
-}
+/* ---- all of it ---- */
 
 static struct hq_error *tell_all(struct summary *s)
 {
@@ -419,28 +276,27 @@ static struct hq_error *tell_all(struct summary *s)
     if (s->metric)
         tell_delay(s);
     if (!s->metric || !(s->total > 0)) {
-        add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
+        summary_add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
         return NULL;
     }
     tell_own_work(s);
     HQ_TRY(tell_path(s));
     HQ_TRY(tell_list(s, "procedures", arena_printf(a, "procedures columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_list(s, "loops", arena_printf(a, "loops columns %s sort by %s limit 5", s->own, s->own)));
-    HQ_TRY(tell_runtimes(s));
+    HQ_TRY(summary_tell_runtimes(s));
     if (!(s->metric->flags & HQDB_METRIC_EXACT) || s->metric->dim == DIM_SECONDS) /* bytes do not wait */
-        tell_waiting(s);
+        summary_tell_waiting(s);
     if (profiles_usual(&s->run->selection) == PER_RANK)
-        HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
-                            "rank"));
+        HQ_TRY(summary_tell_balance(s, true));
     else if (count_threads(db) > 1 && !(s->metric->flags & HQDB_METRIC_ELAPSED)) /* which is how long a thread lived */
-        HQ_TRY(tell_balance(s, arena_printf(a, "threads columns %s", s->inclusive), ""));
+        HQ_TRY(summary_tell_balance(s, false));
     for (size_t i = 0; i < s->question_count; i++)
-        add(s, "ask next", s->questions[i], NAN);
+        summary_add(s, "ask next", s->questions[i], NAN);
     return NULL;
 }
 
-/* Finds the metric to tell about: sampled time if there is any, a device's if there is no other, none without values.
- */
+/* Finds the metric to tell about: sampled time if there is any, a device's if there is no other, none without
+ * values. */
 static struct hq_error *find_metric(struct selection *s, size_t *out)
 {
     int best = 3;

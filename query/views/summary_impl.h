@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the view `summary` share. */
+#ifndef HQ_QUERY_SUMMARY_IMPL_H
+#define HQ_QUERY_SUMMARY_IMPL_H
+
+#include "query/views/views.h"
+
+enum { QUESTIONS_MOST = 12 };
+
+#define WORTH_SAVING  0.05 /* of the whole */
+#define WORTH_TELLING 0.01
+
+struct summary {
+    struct query_env *env; /* its own, so that nothing is remembered of the questions */
+    struct run *run;
+    struct table *table;
+    const struct measure *metric; /* the first that has a value; if none has one, the first */
+    const char *inclusive, *own;  /* how it is written */
+    const char *path;             /* the question for its hot path */
+    double total;
+    const char *questions[QUESTIONS_MOST]; /* that tell more */
+    size_t question_count;
+};
+
+/* ---- summary.c ---- */
+
+/* Adds a row. number: what it is about, in the unit of the metric; NaN if that is no cost. */
+void summary_add(struct summary *s, const char *name, const char *value, double number);
+/* A question that tells more, for the end. */
+void summary_ask(struct summary *s, const char *question);
+/* A cost as text that lives as long as the table: as its part of the whole, and in its unit. */
+const char *summary_share(const struct summary *s, double value);
+const char *summary_amount(const struct summary *s, double value);
+
+/* ---- summary_parallel.c: how parallel it was ---- */
+
+struct hq_error *summary_tell_runtimes(struct summary *s);
+/* How much is spent waiting, by what is waited for. */
+void summary_tell_waiting(struct summary *s);
+/* The work of each rank, outside of MPI, or of each thread, and what perfect balance would save. */
+struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/numbers.h"
+#include "db/runtimes.h"
+#include "query/choose/helpers.h"
+#include "query/choose/profiles.h"
+#include "query/output/number.h"
+#include "query/pattern/waits.h"
+#include "query/views/summary_impl.h"
+#include <math.h>
+#include <string.h>
+
+struct hq_error *summary_tell_runtimes(struct summary *s)
+{
+    double in[RUNTIME_SYSTEM + 1] = {0};
+    struct table *t;
+
+    HQ_TRY(query_ask(s->env, arena_printf(&s->table->arena, "modules columns %s", s->own), &t));
+    vec_foreach(r, &t->rows) {
+        const struct runtime *known = runtime_of_module(r->name);
+
+        if (known && r->cells[0].number > 0)
+            in[known->kind] += r->cells[0].number;
+    }
+    table_destroy(t);
+    if (in[RUNTIME_MPI] + in[RUNTIME_OPENMP] < WORTH_SAVING * s->total)
+        return NULL;
+    if (in[RUNTIME_MPI] > 0)
+        summary_add(s, "runtimes", arena_printf(&s->table->arena, "%s in MPI", summary_share(s, in[RUNTIME_MPI])),
+                    in[RUNTIME_MPI]);
+    if (in[RUNTIME_OPENMP] > 0)
+        summary_add(s, "runtimes", arena_printf(&s->table->arena, "%s in OpenMP", summary_share(s, in[RUNTIME_OPENMP])),
+                    in[RUNTIME_OPENMP]);
+    summary_ask(s, arena_printf(&s->table->arena, "modules sort by %s", s->own));
+    return NULL;
+}
+
+/* Tells how much is spent waiting, by what is waited for. */
+void summary_tell_waiting(struct summary *s)
+{
+    const struct tree *t = s->run->tree;
+    AUTO_FREE uint8_t *waits = waits_of_contexts(s->env, t);
+    int64_t by[WAITINGS] = {0}, all = 0;
+    AUTO_STR struct str text = {0};
+
+    for (uint32_t c = 0; c < t->context_count; c++) {
+        uint32_t end = c + 1 < t->context_count ? tree_first(t, c + 1) : t->position_count;
+
+        if (waits[c])
+            by[waits[c]] += s->metric->sums[end] - s->metric->sums[tree_first(t, c)];
+    }
+    for (int i = 1; i < WAITINGS; i++)
+        all += by[i];
+
+    double waited = scaled_value(all, s->metric->scale);
+
+    if (!(waited > WORTH_SAVING * s->total))
+        return;
+    str_addf(&text, "%s", summary_share(s, waited));
+    double rest = waited;
+    int told = 0;
+    for (int i = 1; i < WAITINGS; i++) {
+        double x = scaled_value(by[i], s->metric->scale);
+
+        if (x > WORTH_TELLING * s->total) {
+            str_addf(&text, "%s %s in %s", told++ ? "," : ":", summary_share(s, x), waiting_name((enum waiting)i));
+            rest -= x;
+        }
+    }
+    if (told && rest >= 0.001 * s->total)
+        str_addf(&text, ", %s elsewhere", summary_share(s, rest));
+    summary_add(s, "waiting", str_cstr(&text), waited);
+    summary_ask(s, "procedures where waits");
+}
+
+/*
+ * How far the largest of n equal values lies above their mean by the chance of sampling: the expected maximum of n
+ * normal deviations is below sqrt(2 ln n) of them, and two more make it improbable.
+ */
+static double chance(const struct summary *s, double mean, size_t n)
+{
+    const struct measure *m = s->metric;
+
+    if (m->flags & HQDB_METRIC_EXACT || m->total_count <= 0)
+        return 0;
+    return (sqrt(2 * log((double)n)) + 2) * sqrt(mean * s->total / (double)m->total_count);
+}
+
+/* Whether so many threads lived at one time: of such as took turns, nobody waits for the busiest. */
+static bool lived_at_once(const struct summary *s, size_t threads)
+{
+    AUTO(profiles_group_deinit) struct groups_of_profiles g = {0};
+    VEC(uint64_t) begins = {0}, ends = {0};
+    size_t most = 0, gone = 0;
+
+    profiles_group(&s->run->selection, PER_THREAD, PROFILES_COUNTED, &g);
+    for (uint32_t i = 0; i < g.count; i++) {
+        const struct hqdb_profile *p = &s->run->tree->db->profiles[g.profiles[g.start[i]]];
+
+        vec_push(&begins, p->start_us);
+        vec_push(&ends, p->end_us ? p->end_us : UINT64_MAX);
+    }
+    vec_sort(&begins, compare_u64);
+    vec_sort(&ends, compare_u64);
+    for (size_t i = 0; i < begins.len; i++) {
+        while (ends.data[gone] <= begins.data[i])
+            gone++;
+        most = i + 1 - gone > most ? i + 1 - gone : most;
+    }
+    vec_deinit(&begins);
+    vec_deinit(&ends);
+    return most >= threads;
+}
+
+/* Of ranks without what is spent inside of MPI, where those wait that have less of it. */
+struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
+{
+    const char *who = of_ranks ? "rank" : "";
+    const char *question = arena_printf(&s->table->arena, "threads%s columns %s",
+                                        of_ranks ? " not through /^P?MPI_/ per rank" : "", s->inclusive);
+    double most = 0, least = INFINITY, sum = 0;
+    const char *at_most = "", *at_least = "";
+    size_t n = 0, aside = 0;
+    struct table *t;
+
+    HQ_TRY(query_ask(s->env, question, &t));
+    vec_foreach(r, &t->rows) {
+        double x = r->cells[0].number;
+
+        if (r->flags & ROW_ASIDE)
+            aside++;
+        if (isnan(x) || r->flags & ROW_ASIDE || strncmp(r->name, who, strlen(who)))
+            continue;
+        n++;
+        sum += x;
+        if (x > most) {
+            most = x;
+            at_most = r->name;
+        }
+        if (x < least) {
+            least = x;
+            at_least = r->name;
+        }
+    }
+    /* imbalance() of the question: what the one with the most would have less, never more than it has. */
+    double mean = n ? sum / (double)n : 0, saved = most - mean;
+
+    if (n > 1 && saved * (double)n > WORTH_SAVING * s->total && saved > chance(s, mean, n) &&
+        (of_ranks || lived_at_once(s, n))) {
+        char part[NUMBER_MAX];
+
+        percent_text(part, saved, most, false);
+        summary_add(s, "balance",
+                    arena_printf(&s->table->arena,
+                                 "%s%s has %s, %s %s, the mean of %zu %s is %s; perfect balance would save the busiest "
+                                 "%s of its %s, %s",
+                                 of_ranks ? "outside of MPI " : "", at_most, summary_amount(s, most), at_least,
+                                 summary_amount(s, least), n, of_ranks ? "ranks" : "threads", summary_amount(s, mean),
+                                 summary_amount(s, saved), summary_amount(s, most), part),
+                    saved);
+        summary_ask(s, question);
+        if (aside) {
+            selection_find_helpers(&s->run->selection);
+            helpers_note(s->run, "balance", s->metric->metric);
+        }
+    }
+    table_destroy(t);
+    return NULL;
+}
