@@ -154,6 +154,20 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
     model_info(m, "ranks start", spread);
 }
 
+/* Whether a process goes on from the one before by exec: --by=perf does not tell hqm_is_executed. */
+static bool goes_on(const struct process *p, size_t i)
+{
+    const struct hqm_header *now = &p[i].header, *before = i ? &p[i - 1].header : NULL;
+
+    return before && before->state == HQM_EXECED && before->pid == now->pid && before->serial + 1 == now->serial &&
+           !strcmp(p[i - 1].host, p[i].host);
+}
+
+static bool has_initial(const struct process *p)
+{
+    return p->thread_count && p->threads[0].number == 0;
+}
+
 static void add_threads(struct model *m, const struct process *p, size_t count)
 {
     AUTO_STR struct str text = {0};
@@ -162,6 +176,11 @@ static void add_threads(struct model *m, const struct process *p, size_t count)
     for (size_t i = 0; i < count; i++) {
         sampled += p[i].thread_count;
         threads += hqm_thread_count(&p[i].header, p[i].thread_count);
+        if (!goes_on(p, i))
+            continue;
+        /* The initial thread is the one that called exec. */
+        threads--;
+        sampled -= has_initial(&p[i]) && has_initial(&p[i - 1]);
     }
     str_addf(&text, "%" PRIu64, threads);
     if (sampled < threads)
@@ -171,15 +190,18 @@ static void add_threads(struct model *m, const struct process *p, size_t count)
 
 static void add_sizes(struct model *m, const struct process *p, size_t count)
 {
-    uint64_t samples = 0, partial = 0, running = 0, damaged = 0;
+    uint64_t samples = 0, partial = 0, running = 0, damaged = 0, executed = 0;
 
     for (size_t i = 0; i < count; i++) {
         samples += p[i].header.samples;
         partial += p[i].header.partial;
         running += p[i].header.state == HQM_RUNNING;
         damaged += p[i].damaged;
+        executed += goes_on(p, i);
     }
-    add_number(m, "processes", count);
+    add_number(m, "processes", count - executed);
+    if (executed)
+        add_number(m, "programs executed in place of another", executed);
     add_threads(m, p, count);
     add_number(m, FACT_SAMPLES, samples);
     add_number(m, FACT_PARTIAL, partial);

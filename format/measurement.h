@@ -134,6 +134,13 @@ struct hqm_header {
 };
 static_assert(sizeof(struct hqm_header) == 224 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
+/* Whether the file goes on with a process whose image before it has a file, too, and called exec. (A number that is
+ * used again is of a process that begins without CPU time.) */
+static inline int hqm_is_executed(const struct hqm_header *header)
+{
+    return header->serial > 0 && header->cpu_image_ns > 0;
+}
+
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */
 static inline uint64_t hqm_thread_count(const struct hqm_header *header, uint64_t records)

@@ -75,6 +75,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
                       bool elsewhere)
 {
     AUTO_STR struct str line = {0};
+    const char *clock = strstr(events, "CPUTIME@");
+    double asked_ns = clock ? strtod(clock + strlen("CPUTIME@"), NULL) : 0;
 
     if (place->rank >= 0)
         str_addf(&line, "rank %d: ", place->rank);
@@ -90,9 +92,9 @@ static void tell_data(const struct record_place *place, const struct record_sum 
             add_commands(&line, "", sum->commands, ", ");
         add_count(&line, sum->threads, "thread", "threads");
         str_add(&line, ", ");
-        add_count(&line, sum->files, "process", "processes");
+        add_count(&line, sum->processes ? sum->processes : 1, "process", "processes");
         str_addf(&line, " in %s", place->database);
-        if (sum->samples && strstr(events, "CPUTIME@"))
+        if (sum->samples && clock)
             add_clock(&line, sum);
     }
     bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
@@ -100,9 +102,11 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         str_addf(&line, "; the program ended with status %d: record it anew with --force", WEXITSTATUS(status));
     else if (none && elsewhere)
         str_add(&line, "; what used CPU time was not measured");
-    else if (none && strstr(events, "CPUTIME@"))
-        str_add(&line, "; it used too little CPU time for one: run it longer, ask for more (-e CPUTIME@1000/s), or for "
-                       "the time that it waits too (-e REALTIME)");
+    else if (none && clock)
+        str_addf(
+            &line,
+            "; it used too little CPU time for one: run it longer, ask for %sthe time that it waits too (-e REALTIME)",
+            asked_ns > 1e6 ? "more (-e CPUTIME@1000/s), or for " : "");
     if (sum->unended_commands)
         add_commands(&line, "; ", sum->unended_commands, " had not ended");
     if (sum->failed_commands)

@@ -158,13 +158,13 @@ static void facts_of_run(const struct run *run, bool for_programs, struct table 
 }
 
 struct counts {
-    size_t ranks, processes, hosts, queues;
+    size_t ranks, processes, images, hosts, queues;
 };
 
 static struct counts count_profiles(const struct db *db)
 {
     struct counts n = {0};
-    struct map ranks = {0}, processes = {0}, hosts = {0};
+    struct map ranks = {0}, processes = {0}, images = {0}, hosts = {0};
 
     for (size_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
@@ -173,14 +173,17 @@ static struct counts count_profiles(const struct db *db)
         if (p->rank >= 0)
             map_put(&ranks, (uint64_t)p->rank, 1);
         /* Other tools may not tell them. */
-        if (p->pid)
-            map_put(&processes, (uint64_t)p->host << 32 ^ (uint64_t)p->pid << 8 ^ p->serial, 1);
+        if (p->pid) {
+            map_put(&processes, (uint64_t)p->host << 32 | p->pid, 1);
+            map_put(&images, (uint64_t)p->host << 32 ^ (uint64_t)p->pid << 8 ^ p->serial, 1);
+        }
         if (*db_string(db, p->host))
             map_put(&hosts, p->host, 1);
     }
-    n = (struct counts){ranks.len, processes.len, hosts.len, n.queues};
+    n = (struct counts){ranks.len, processes.len, images.len, hosts.len, n.queues};
     map_deinit(&ranks);
     map_deinit(&processes);
+    map_deinit(&images);
     map_deinit(&hosts);
     return n;
 }
@@ -197,6 +200,8 @@ static void numbers_of_data(struct run *run, struct table *t)
         fact_number(t, "profiles: queues of devices", (double)n.queues, "queues");
     if (n.processes)
         fact_number(t, "profiles: processes", (double)n.processes, "processes");
+    if (n.images > n.processes)
+        fact_number(t, "profiles: images of processes", (double)n.images, "images");
     if (n.hosts)
         fact_number(t, "profiles: hosts", (double)n.hosts, "hosts");
     if (n.ranks)
@@ -228,6 +233,8 @@ static void facts_of_data(struct run *run, struct table *t)
         str_addf(&profiles, " and %zu queue%s of devices", n.queues, n.queues == 1 ? "" : "s");
     if (n.processes)
         str_addf(&profiles, " of %zu process%s", n.processes, n.processes == 1 ? "" : "es");
+    if (n.images > n.processes)
+        str_addf(&profiles, " (%zu images: what a process executes has profiles of its own)", n.images);
     if (n.hosts)
         str_addf(&profiles, " on %zu host%s", n.hosts, n.hosts == 1 ? "" : "s");
     fact(t, "profiles", arena_strdup(a, str_cstr(&profiles)));

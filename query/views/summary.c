@@ -82,7 +82,7 @@ static void tell_run(struct summary *s)
     AUTO_STR struct str text = {0};
 
     told = all ? strtoul(all, NULL, 10) : 0;
-    threads = told > threads ? told : threads;
+    threads = told ? told : threads;
     if (duration)
         str_addf(&text, "%s, ", duration);
     if (ranks)

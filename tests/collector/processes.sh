@@ -25,6 +25,11 @@ record -- "$PROGRAMS/family" fork
 check "where all is measured nothing is said to be missing" [ "$(wc -l <"$TMP/err")" = 1 ]
 record -- "$PROGRAMS/family" exec
 check "exec makes a second image" [ "$(value files):$(value execed)" = 2:1 ]
+check "of one process, whose thread goes on" grep -q ', 1 thread, 1 process in ' "$TMP/err"
+check "so info says" [ "$("$HQ" "$DB" info 2>/dev/null | sed -nE 's/^(processes|threads|programs executed in place of another) +([0-9]+).*/\2/p' | tr '\n' ' ')" = "1 1 1 " ]
+record -e CPUTIME@1000/s -- true
+check "who has a high rate is not told to ask for it" grep -q 'run it longer, ask for the time that it waits too' "$TMP/err"
+record -- "$PROGRAMS/family" exec
 # /proc/self/exe is another program to whoever asks.
 record -e CPUTIME@1000/s -- bash -c 'exec /proc/self/exe -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i+1)); done"'
 check "a program that executes itself by /proc/self/exe: its file is known" [ "$("$HQ" "$DB" info 2>&1 >/dev/null | grep -c warning)" = 0 ]
