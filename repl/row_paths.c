@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/row_paths.h"
 #include "common/mem.h"
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "repl/baseline.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "query/output/blocks.h"
 #include "query/output/axis.h"
 #include "query/output/paint.h"
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "query/output/text.h"
 #include "common/mem.h"
 #include <string.h>

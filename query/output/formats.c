@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/formats.h"
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "query/output/plain.h"
 #include "query/output/text.h"
 #include "common/str.h"
@@ -110,6 +110,27 @@ void output_detect(struct output_options *o, FILE *out)
     o->width = size_from("COLUMNS", size.ws_col, 80);
     o->height = size_from("LINES", size.ws_row, 24);
     o->colours = colours_of_terminal();
+}
+
+/* [row] the names of a table's rows in so many columns each, NULL where it is the whole. The caller frees each of them
+ * and the array. */
+static char **table_short_names(const struct table *t, size_t room, const char *dots)
+{
+    struct shown_name *names = xcalloc(t->rows.len + 1, sizeof *names);
+    char **shown = xcalloc(t->rows.len + 1, sizeof *shown);
+
+    for (size_t i = 0; i < t->rows.len; i++)
+        names[i] = (struct shown_name){.name = t->rows.data[i].name, .room = room};
+    names_show(names, t->rows.len, dots);
+    for (size_t i = 0; i < t->rows.len; i++) {
+        bool same = !strcmp(names[i].shown, names[i].name);
+
+        shown[i] = same ? NULL : names[i].shown;
+        if (same)
+            free(names[i].shown);
+    }
+    free(names);
+    return shown;
 }
 
 /* Its rows show short names, which the caller frees (drop_names). */

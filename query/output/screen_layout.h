@@ -3,7 +3,7 @@
 #ifndef HQ_QUERY_OUTPUT_SCREEN_LAYOUT_H
 #define HQ_QUERY_OUTPUT_SCREEN_LAYOUT_H
 
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "query/output/guides.h"
 #include "query/output/number.h"
 #include "query/output/text.h"

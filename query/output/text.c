@@ -2,6 +2,7 @@
 #include "query/output/text.h"
 #include "common/brackets.h"
 #include "common/file.h"
+#include "common/fit.h"
 #include "common/shorten.h"
 #include <string.h>
 
@@ -116,57 +117,6 @@ void text_put_path(const char *s, size_t width, bool utf8, FILE *out)
     }
     fputs(dots, out);
     put_columns(s, whole - (width > gap ? width - gap : 0), SIZE_MAX, utf8, out);
-}
-
-/* The bytes of s that take `columns`. */
-static size_t bytes_of(const char *s, size_t columns)
-{
-    size_t bytes = 0, at = 0;
-
-    while (s[bytes]) {
-        uint32_t c;
-        size_t n = text_next(s + bytes, &c);
-
-        at += utf8_width_n(s + bytes, n);
-        if (at > columns)
-            break;
-        bytes += n;
-    }
-    return bytes;
-}
-
-/* Cuts what was added from `start` on. */
-static void cut_middle(struct str *out, size_t start, size_t width, const char *dots)
-{
-    size_t gap = utf8_width(dots);
-    size_t whole = utf8_width(str_cstr(out) + start);
-    if (whole <= width || width <= gap)
-        return;
-    AUTO_FREE char *text = xstrdup(out->s + start);
-    size_t head = (width - gap) / 3, tail = width - gap - head;
-
-    size_t from = bytes_of(text, head), to = bytes_of(text, whole - tail), mark = strlen(dots);
-    bool told = (from >= mark && !memcmp(text + from - mark, dots, mark)) || !strncmp(text + to, dots, mark);
-
-    str_truncate(out, start + from);
-    str_add(out, told ? "" : dots);
-    str_add(out, text + to);
-}
-
-void text_fit(struct str *out, const char *s, size_t width, const char *dots)
-{
-    size_t start = out->len;
-
-    name_shorten(out, s, width, dots);
-    cut_middle(out, start, width, dots);
-}
-
-void text_fit_type(struct str *out, const char *s, size_t width, const char *dots)
-{
-    size_t start = out->len;
-
-    str_add(out, s);
-    cut_middle(out, start, width, dots);
 }
 
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out)

@@ -6,6 +6,7 @@
 #ifndef HQ_QUERY_OUTPUT_TEXT_H
 #define HQ_QUERY_OUTPUT_TEXT_H
 
+#include "common/fit.h"
 #include "common/str.h"
 #include "query/table.h"
 #include <stdio.h>
@@ -17,11 +18,6 @@ size_t text_next(const char *s, uint32_t *c);
 
 /* Writes s for a terminal: what would control it becomes '?'; without utf8 all that is not ASCII does too. */
 void text_put(const char *s, bool utf8, FILE *out);
-/* Adds to `out` what is shown of a name in `width` columns: first arguments are left out, then it is cut in the middle;
- * more of the end is kept than of the start. `dots` stands for what is missing. */
-void text_fit(struct str *out, const char *s, size_t width, const char *dots);
-/* Like text_fit, for text that is no name, such as the type `double (int)`: it is only cut, nothing is left out. */
-void text_fit_type(struct str *out, const char *s, size_t width, const char *dots);
 const char *text_dots(bool utf8);
 /* Like text_fit, on a terminal. */
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out); /* the columns that it took */

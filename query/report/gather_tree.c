@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "common/names.h"
 #include "query/output.h"
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "query/pattern/families.h"
 #include "query/picture/palette.h"
 #include "query/report/gather.h"

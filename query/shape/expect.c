@@ -7,7 +7,7 @@
 #include "query/grammar/words.h"
 #include "query/measure/interval.h"
 #include "query/output.h"
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "common/shorten.h"
 #include "query/shape/rows.h"
 #include <math.h>

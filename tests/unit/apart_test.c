@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names that would look alike in the room that they have. */
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "common/mem.h"
 #include "common/str.h"
 #include "tests/unit/test.h"

@@ -3,8 +3,8 @@
  * Names of procedures in little room, all of one result: those that leaving out made equal say where they differ,
  * `run<...>(...) {main::{lambda(int)#1}}`.
  */
-#ifndef HQ_QUERY_OUTPUT_APART_H
-#define HQ_QUERY_OUTPUT_APART_H
+#ifndef HQ_COMMON_APART_H
+#define HQ_COMMON_APART_H
 
 #include <stddef.h>
 
@@ -21,10 +21,5 @@ struct shown_name {
 /* Fills `shown`. The same name is the same procedure; two names are never shown alike, if need be in more than their
  * room. */
 void names_show(struct shown_name *names, size_t n, const char *dots);
-
-/* [row] the names of a table's rows in so many columns each, or a pointer to NULL where a row has none of its own.
- * The caller frees each of them and the array. */
-struct table;
-char **table_short_names(const struct table *t, size_t room, const char *dots);
 
 #endif

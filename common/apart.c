@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "query/output/apart.h"
+#include "common/apart.h"
 #include "common/brackets.h"
+#include "common/fit.h"
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
@@ -8,8 +9,6 @@
 #include "common/shorten.h"
 #include "common/str.h"
 #include "common/vec.h"
-#include "query/output/text.h"
-#include "query/table.h"
 #include <string.h>
 
 /* Names that are shown alike, each once, and the least room that one of them has. */
@@ -407,23 +406,4 @@ void names_show(struct shown_name *names, size_t n, const char *dots)
     for (size_t i = 0; i < n; i++)
         str_deinit(&hints[i]);
     free(hints);
-}
-
-char **table_short_names(const struct table *t, size_t room, const char *dots)
-{
-    struct shown_name *names = xcalloc(t->rows.len + 1, sizeof *names);
-    char **shown = xcalloc(t->rows.len + 1, sizeof *shown);
-
-    for (size_t i = 0; i < t->rows.len; i++)
-        names[i] = (struct shown_name){.name = t->rows.data[i].name, .room = room};
-    names_show(names, t->rows.len, dots);
-    for (size_t i = 0; i < t->rows.len; i++) {
-        bool same = !strcmp(names[i].shown, names[i].name);
-
-        shown[i] = same ? NULL : names[i].shown;
-        if (same)
-            free(names[i].shown);
-    }
-    free(names);
-    return shown;
 }
