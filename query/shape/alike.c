@@ -8,7 +8,7 @@
  */
 #include "common/hash.h"
 #include "common/map.h"
-#include "common/shorten.h"
+#include "common/apart.h"
 #include "query/shape/rows.h"
 
 enum { LOOP_NOT, LOOP_HOST, LOOP_NUMBER, LOOP_LINKAGE }; /* what is said of a loop */
@@ -90,23 +90,30 @@ static void tell_linkage(const struct run *run, const struct entries *shown, con
     map_deinit(&first);
 }
 
+/* The procedures that loops which look alike are in, in little room, where different ones look different. */
+struct hosts {
+    struct map index; /* scope -> in shown */
+    VEC(struct shown_name) shown;
+};
+
 /* Returns what tells a loop: the procedure that it is in, its number there, or that with the name for the linker. */
-static const char *loop_text(const struct run *run, uint32_t scope, int level)
+static const char *loop_text(const struct run *run, const struct hosts *hosts, uint32_t scope, int level)
 {
     const struct tree *t = run->tree;
     uint32_t host = level == LOOP_NOT ? HQDB_NONE : tree_enclosing(t, scope, SCOPE_PROCEDURE);
     struct arena *arena = &run->table->arena;
-    AUTO_STR struct str name = {0};
 
     if (host == HQDB_NONE)
         return "";
-    const char *whole = tree_scope_name(t, host, arena), *linkage = tree_linkage(t, host);
-    if (level == LOOP_LINKAGE)
-        return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal, linkage ? linkage : whole);
-    name_shorten(&name, whole, HOST_ROOM, "...");
-    if (level == LOOP_NUMBER)
-        return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal, str_cstr(&name));
-    return arena_printf(arena, "in %s", str_cstr(&name));
+    const struct shown_name *name = &hosts->shown.data[*map_find(&hosts->index, host)];
+    const char *linkage = level == LOOP_LINKAGE ? tree_linkage(t, host) : NULL;
+
+    if (level == LOOP_HOST)
+        return arena_printf(arena, "in %s", name->shown);
+    return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal,
+                        linkage                 ? linkage
+                        : level == LOOP_LINKAGE ? name->name
+                                                : name->shown);
 }
 
 static uint32_t loop_at(const struct entries *shown, size_t i)
@@ -116,10 +123,29 @@ static uint32_t loop_at(const struct entries *shown, size_t i)
     return e->folded || e->node.kind != SCOPE_LOOP ? HQDB_NONE : e->node.scope;
 }
 
+/* Names the procedures of the loops that have a level. */
+static void show_hosts(const struct run *run, const struct entries *shown, const uint8_t *levels, struct hosts *out)
+{
+    for (size_t i = 0; i < run->table->rows.len; i++) {
+        uint32_t scope = levels[i] ? loop_at(shown, i) : HQDB_NONE,
+                 host = scope == HQDB_NONE ? HQDB_NONE : tree_enclosing(run->tree, scope, SCOPE_PROCEDURE);
+        bool is_new;
+
+        if (host == HQDB_NONE)
+            continue;
+        map_insert(&out->index, host, out->shown.len, &is_new);
+        if (is_new)
+            vec_push(&out->shown, (struct shown_name){.name = tree_scope_name(run->tree, host, &run->table->arena),
+                                                      .room = HOST_ROOM});
+    }
+    names_show(out->shown.data, out->shown.len, "...");
+}
+
 static void tell_loops(const struct run *run, const struct entries *shown, const uint64_t *looks)
 {
     size_t n = run->table->rows.len;
     uint8_t *levels = xcalloc(n + 1, 1);
+    struct hosts hosts = {0};
 
     for (int level = LOOP_NOT; level < LOOP_LINKAGE; level++) {
         struct map first = {0};
@@ -131,19 +157,26 @@ static void tell_loops(const struct run *run, const struct entries *shown, const
 
             if (scope == HQDB_NONE || levels[i] < level)
                 continue;
-            size_t k = *map_insert(&first, hash_combine(look, hash_str(loop_text(run, scope, level))), i, NULL);
+            look = hash_combine(look, hash_str(loop_text(run, &hosts, scope, level)));
+            size_t k = *map_insert(&first, look, i, NULL);
             if (loop_at(shown, k) != scope)
                 levels[k] = levels[i] = (uint8_t)(level + 1);
         }
         map_deinit(&first);
+        if (level == LOOP_NOT)
+            show_hosts(run, shown, levels, &hosts);
     }
     for (size_t i = 0; i < n; i++) {
         struct row *r = &run->table->rows.data[i];
-        const char *text = levels[i] ? loop_text(run, loop_at(shown, i), levels[i]) : "";
+        const char *text = levels[i] ? loop_text(run, &hosts, loop_at(shown, i), levels[i]) : "";
 
         if (*text)
             r->apart = r->apart ? arena_printf(&run->table->arena, "%s, %s", r->apart, text) : text;
     }
+    vec_foreach(name, &hosts.shown)
+        free(name->shown);
+    vec_deinit(&hosts.shown);
+    map_deinit(&hosts.index);
     free(levels);
 }
 
