@@ -165,25 +165,27 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
 }
 
 /* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */
-void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg)
+bool dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg)
 {
     Dwarf_Debug dbg = f->dbg;
     Dwarf_Error err = NULL;
     Dwarf_Die die = NULL, next = NULL;
     Dwarf_Off last = 0, offset = 0;
 
-    if (!dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err) ||
-        !dwarf_ok(dbg, dwarf_child(parent, &die, &err), &err))
-        return;
-    while (die) {
-        bool forward = dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && offset > last;
+    if (!dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err))
+        return false;
+    int rc = dwarf_child(parent, &die, &err);
 
+    while (dwarf_ok(dbg, rc, &err)) {
+        if (!dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) || offset <= last)
+            rc = DW_DLV_ERROR;
         last = offset;
-        if (forward)
+        if (rc == DW_DLV_OK) {
             fn(arg, die, offset);
-        if (!forward || !dwarf_ok(dbg, dwarf_siblingof_b(dbg, die, 1, &next, &err), &err))
-            next = NULL;
+            rc = dwarf_siblingof_b(dbg, die, 1, &next, &err);
+        }
         dwarf_dealloc_die(die);
         die = next;
     }
+    return rc == DW_DLV_NO_ENTRY;
 }

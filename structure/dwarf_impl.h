@@ -126,9 +126,9 @@ struct dwarf_attrs {
 /* dwarf_attrs.c */
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *out);
 
-/* Calls fn for each child of a DIE, in order. */
+/* Calls fn for each child of a DIE, in order; false if what is damaged hides more of them. */
 typedef void dwarf_child_fn(void *arg, Dwarf_Die child, Dwarf_Off offset);
-void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
+bool dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
 /* A number that a DIE has, 0 without it. */
 uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute); /* dwarf_scopes.c */
 bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);        /* dwarf_types.c */

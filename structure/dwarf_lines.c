@@ -347,7 +347,10 @@ void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die,
     struct rows all = {0}, sorted = {0}, hidden = {0};
     struct program p;
 
-    if (cu->has_lines && read_header(d, f->elf, cu->lines, &p, &directories, &files)) {
+    if (cu->has_lines && !read_header(d, f->elf, cu->lines, &p, &directories, &files)) {
+        if (elf_find_section(f->elf, ".debug_line"))
+            dwarf_set_problem(d, "part of the line information is damaged, so some code has no lines");
+    } else if (cu->has_lines) {
         run(d, &p, &all);
         sort_rows(d, &all, dwarf_file_table(d, f, die), &sorted, &hidden);
     }

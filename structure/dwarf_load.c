@@ -116,8 +116,8 @@ static void visit_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
 
 static void walk_children(struct loader *l, Dwarf_Die parent, struct place at)
 {
-    if (at.depth++ < MAX_DEPTH)
-        dwarf_children(l->f, parent, visit_child, &(struct step){l, at});
+    if (at.depth++ < MAX_DEPTH && !dwarf_children(l->f, parent, visit_child, &(struct step){l, at}))
+        dwarf_set_problem(l->d, "part of the debug information is damaged");
 }
 
 static bool is_cplusplus(const struct dwarf_file *f, Dwarf_Die unit)

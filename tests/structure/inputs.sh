@@ -181,6 +181,14 @@ g++ -std=c++20 -O1 -g -o prog coroutine.cc && "$HQ" structure prog >out 2>&1
 if [ "$(grep -c '^    count' out)" = 3 ] && grep -q '^    count \[clone .actor\]  ' out && grep -q '^    count \[clone .destroy\]  ' out; then
     passed=$((passed + 1)); else failed=$((failed + 1)); echo "not ok parts of a coroutine"; grep count out; fi
 
+# What is damaged within a unit is told: a header of lines of a version that there is not, the third abbreviation one that there is not.
+gcc -x c -O1 -g -o damaged - <<<'static int a(int n) { return n + 1; } int b(int n) { return a(n); } int main(int c, char **v) { return v && b(c); }'
+third=$(readelf --debug-dump=info damaged 2>/dev/null | sed -n 's/^ <1><\([0-9a-f]*\)>: Abbrev Number: [1-9].*/\1/p' | sed -n 3p)
+for place in .debug_line:4 .debug_info:$((0x$third)); do
+    objcopy --dump-section "${place%:*}=part" damaged && printf '\x7f' | dd bs=1 conv=notrunc seek="${place#*:}" of=part 2>/dev/null
+    objcopy --update-section "${place%:*}=part" damaged prog && expect "damaged ${place%:*}" "main" "is damaged"
+done
+
 objcopy --only-keep-debug plain prog.debug
 strip -o prog plain && expect "stripped" "main" "loop at 0x" "hq: prog: stripped, so procedures have no names"
 objcopy --strip-debug plain prog && expect "symbols only" "main" "hq: prog: no debug information, so no lines and no inlined procedures"
