@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the view `summary` share. */
+/* The view `summary` in its parts: the rows and questions that they add to. */
 #ifndef HQ_QUERY_SUMMARY_IMPL_H
 #define HQ_QUERY_SUMMARY_IMPL_H
 

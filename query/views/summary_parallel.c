@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `summary`: how parallel it was. Runtimes, waiting, and what perfect balance would save. */
 #include "common/numbers.h"
 #include "db/runtimes.h"
 #include "query/choose/helpers.h"
