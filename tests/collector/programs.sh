@@ -61,6 +61,8 @@ else
     skip "there is no AddressSanitizer"
 fi
 try jit "$PROGRAMS/jit"
+# Its two halves take as much CPU time, but beside others not as long.
+record -e CPUTIME@1000/s -- "$PROGRAMS/jit"
 check "jit: paths go through code in no module" holds "$(share '^(.*;)?main;[?][+]0x[0-9a-f]+;[?][+]0x[0-9a-f]+;[?][+]0x[0-9a-f]+;work;burn') > 35"
 check "jit: and end in it" holds "$(share ';main;[?][+]0x[0-9a-f]+$') > 35"
 
