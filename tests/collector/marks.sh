@@ -23,7 +23,7 @@ for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@
     check "$clock: the exit status is the program's" [ $status = $bare ]
     check "$clock: its output, too" diff "$TMP/bare" "$TMP/out"
     check "$clock: the files keep the format's rules" sound
-    check "$clock: all call paths are whole" full 100
+    check "$clock: all call paths are whole" [ "$(value partial)" = 0 ]
     # The forked child makes two visits to `plain`, and one more by way of tail_calls, which calls it.
     check "$clock: plain" [ "$(visits plain)" = $(($(counted plain) + 3)) ]
     check "$clock: tail_calls" [ "$(visits tail_calls)" = $(($(counted tail_calls) + 1)) ]
@@ -131,7 +131,7 @@ for by in jumps breakpoints; do
         [ "$name" != moves ] || visits=3000 # two of the others call it
         check "$by: visits of $name" [ "$(visits "$name")" = $visits ]
     done
-    check "$by: call paths are whole" full 100
+    check "$by: call paths are whole" [ "$(value partial)" = 0 ] # of however few samples
     case $by in
     jumps) awk '{ print $1, $2, $3 }' >"$TMP/expected" <<'END' ;;
 moves e9 e9
