@@ -5,8 +5,8 @@
  * known late (idle.h), it may count for the wait. What is timed by entry and
  * exit (regions, calls of MPI, visits) has it in it whatever the clock. So the header has how much it was.
  *
- * It is read when a thread ends, and of the others when the process does. Where the kernel does not tell nothing is
- * noted. Not for signal handlers.
+ * It is read when a thread ends that has lived for a millisecond, and of the others when the process does. Where the
+ * kernel does not tell nothing is noted. Not for signal handlers.
  */
 #ifndef HQ_PRELOAD_DELAY_H
 #define HQ_PRELOAD_DELAY_H
