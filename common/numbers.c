@@ -28,3 +28,14 @@ size_t numbers_from(const uint64_t *numbers, size_t count, uint64_t least)
 {
     return SEARCH(i, count, numbers[i] < least);
 }
+
+uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The period of an event that processes were sampled by at different rates. */
+#include "common/numbers.h"
 #include "db/builder.h"
 #include "db/model_data.h"
 
 enum { UNITS_MOST = 1 << 20 }; /* in a period: more would leave no room for weights */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* Where one event was sampled at different rates, the period is what all of theirs are multiples of, or nearly so, and
  * records of traces weigh as much more. */

@@ -160,6 +160,7 @@ static bool goes_on(const struct process *p, size_t i)
     const struct hqm_header *now = &p[i].header, *before = i ? &p[i - 1].header : NULL;
 
     return before && before->state == HQM_EXECED && before->pid == now->pid && before->serial + 1 == now->serial &&
+           before->launch == now->launch && before->pid_namespace == now->pid_namespace &&
            !strcmp(p[i - 1].host, p[i].host);
 }
 
@@ -201,7 +202,7 @@ static void add_sizes(struct model *m, const struct process *p, size_t count)
     }
     add_number(m, "processes", count - executed);
     if (executed)
-        add_number(m, "programs executed in place of another", executed);
+        add_number(m, FACT_EXECUTED, executed);
     add_threads(m, p, count);
     add_number(m, FACT_SAMPLES, samples);
     add_number(m, FACT_PARTIAL, partial);

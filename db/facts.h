@@ -24,7 +24,9 @@
 #define FACT_TRACE "trace" /* there only if it is not whole */
 
 /* How long threads wanted a processor and had none: there only where the kernel has told, under REALTIME. */
-#define FACT_DELAY "without a processor"
+#define FACT_DELAY    "without a processor"
+/* How many images of processes others have made by exec: there only if there are any. */
+#define FACT_EXECUTED "programs executed in place of another"
 
 /* Events that only some of the processes measured, "ALLOC_BYTES: 1 of 3, ...": there only if there are any. */
 #define FACT_PARTLY "measured by some processes only"

@@ -155,7 +155,8 @@ enum { RECORD_EVENTS = 16 };
 
 /* Sums over the measurement files of this launch (of this rank if there is one). */
 struct record_sum {
-    uint64_t files, processes, samples, partial, counted /* by exact events */, threads, lost, lost_space;
+    uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
+    uint64_t execed, executed; /* files of images that called exec, and of images that exec has made */
     uint64_t commands, unended_commands, failed_commands; /* of devices */
     uint64_t queues;                                      /* of OpenCL, which was loaded: */
     bool opencl;

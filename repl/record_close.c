@@ -76,6 +76,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
 {
     AUTO_STR struct str line = {0};
     const char *clock = strstr(events, "CPUTIME@");
+    /* Who executes a program goes on in another file; a number that is used again makes one, too. */
+    uint64_t continued = sum->execed < sum->executed ? sum->execed : sum->executed;
     double asked_ns = clock ? strtod(clock + strlen("CPUTIME@"), NULL) : 0;
 
     if (place->rank >= 0)
@@ -90,9 +92,9 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         str_add(&line, ", ");
         if (sum->commands)
             add_commands(&line, "", sum->commands, ", ");
-        add_count(&line, sum->threads, "thread", "threads");
+        add_count(&line, sum->threads - continued, "thread", "threads");
         str_add(&line, ", ");
-        add_count(&line, sum->processes ? sum->processes : 1, "process", "processes");
+        add_count(&line, sum->files - continued, "process", "processes");
         str_addf(&line, " in %s", place->database);
         if (sum->samples && clock)
             add_clock(&line, sum);

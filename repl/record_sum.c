@@ -105,7 +105,8 @@ static void add(const struct record_place *place, const char *path, int fd, char
         header->state = HQM_ENDED;
     }
     sum->files++;
-    sum->processes += !hqm_is_executed(header);
+    sum->execed += header->state == HQM_EXECED;
+    sum->executed += hqm_is_executed(header);
     sum->clock[header->cpu_clock < HQM_CLOCKS ? header->cpu_clock : HQM_CLOCK_UNKNOWN]++;
     sum->timer_threads += header->timer_threads;
     sum->slowed_threads += header->slowed_threads;
@@ -129,7 +130,7 @@ static void add(const struct record_place *place, const char *path, int fd, char
     sum->unmeasured_devices |= tally.runtimes & ~OPENCL;
     for (int i = 0; i < RECORD_EVENTS; i++)
         sum->event_sum[i] += tally.sum[i];
-    sum->threads += hqm_thread_count(header, tally.threads) - hqm_is_executed(header); /* the one that called exec */
+    sum->threads += hqm_thread_count(header, tally.threads);
     if (header->cpu_start_ns > header->cpu_image_ns)
         sum->loading_ns += header->cpu_start_ns - header->cpu_image_ns;
     if (header->cpu_end_ns > header->cpu_start_ns)

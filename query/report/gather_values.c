@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers of a page: sums and samples by position, values by profile, traces. */
 #include "query/report/gather.h"
+#include "common/numbers.h"
 #include "query/choose/timeline.h"
 #include <inttypes.h>
 
 static uint64_t magnitude(int64_t x)
 {
     return x < 0 ? -(uint64_t)x : (uint64_t)x;
-}
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 static int64_t step(const int64_t *prefix, uint32_t i)

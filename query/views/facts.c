@@ -180,7 +180,9 @@ static struct counts count_profiles(const struct db *db)
         if (*db_string(db, p->host))
             map_put(&hosts, p->host, 1);
     }
-    n = (struct counts){ranks.len, processes.len, images.len, hosts.len, n.queues};
+    /* Where nothing was executed one number of two images is that of two processes. */
+    n = (struct counts){ranks.len, facts_text(db, FACT_EXECUTED) ? processes.len : images.len, images.len, hosts.len,
+                        n.queues};
     map_deinit(&ranks);
     map_deinit(&processes);
     map_deinit(&images);
