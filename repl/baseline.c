@@ -344,12 +344,14 @@ static void add_support(struct str *out, const struct baseline_value *v)
         str_add(out, " of exact");
     else
         str_addf(out, " of %.0f", v->samples);
-    if (v->runs < 2)
-        return;
-    str_addf(out, " in %u runs", v->runs);
-    if (!v->absolute)
-        str_addf(out, ", sd %.3g%%, mean %.6g%s", 100 * v->share_sd, v->value, unit);
-    str_addf(out, ", spread %.3g%s", v->value_sd, unit);
+    if (v->runs > 1)
+        str_addf(out, " in %u runs", v->runs);
+    if (v->runs > 1 && !v->absolute)
+        str_addf(out, ", sd %.3g%%", 100 * v->share_sd);
+    if (!v->absolute && (v->runs > 1 || v->value > 0))
+        str_addf(out, ", mean %.6g%s", v->value, unit);
+    if (v->runs > 1)
+        str_addf(out, ", spread %.3g%s", v->value_sd, unit);
 }
 
 static void add_value(struct str *out, const struct baseline_value *v)

@@ -27,7 +27,7 @@
  * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or, without
  * sampling error, its value; what it may grow by (percentage points for a share, percent of a value); how many samples
  * it was measured with (`of exact`: no uncertainty), in how many runs, how far the shares of these differ, and their
- * mean value with its spread; and what compare with aligns by: kinds, names and numbers of
+ * mean value, of several runs with its spread; and what compare with aligns by: kinds, names and numbers of
  * loops, from the outermost scope. Comments begin with #, empty lines are skipped. What a later version adds to a value
  * stands before its path as `, WORD VALUE` (`of 2310, mean 1.2s: procedure solve`) and to the head as `WORD: TEXT`;
  * both are passed over where they are not known. What would be wrong without them needs another number behind `hq
@@ -219,6 +219,32 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
  */
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed);
+
+/* ---- seconds (baseline_seconds.c) ---- */
+
+/* The seconds of a metric in a run: the mean over the runs. */
+struct baseline_whole {
+    double seconds; /* 0: not known */
+    double spread;  /* deviation of the runs as a part of the mean; 0 of one run */
+    unsigned runs;
+};
+
+/*
+ * The rise of the whole, as a part of it, up to which neither how runs differ nor how hours do is exceeded. Hours are
+ * taken to differ as much as runs of one of them. Between BASELINE_ALIKE_LEAST and BASELINE_ALIKE_MOST, which it is
+ * also where both sides are of one run.
+ */
+double baseline_alike(const struct baseline_whole *old, const struct baseline_whole *now);
+#define BASELINE_ALIKE_LEAST 0.1
+#define BASELINE_ALIKE_MOST  0.5
+
+/*
+ * A program that became slower in all of its parts alike has the shares that it had. Seconds belong to the machine of
+ * that hour, so they fail nothing; but runs that take longer than their scatter and hours explain are no runs of which
+ * shares tell that all is well: CHECK_INCONCLUSIVE. Tells the seconds of each sampled metric, and which rise is seen.
+ */
+enum check_outcome baseline_seconds(const struct baseline_query *before, const struct baseline_query *now,
+                                    struct arena *arena, struct check_lines *lines);
 
 /* ---- why (baseline_explain.c) ---- */
 

@@ -364,59 +364,6 @@ static void tell_power(struct judge *j)
                  "one side is of one run: it is taken to differ from others as the runs of the other side do");
 }
 
-/* Returns the seconds of a sampled metric in a run, by the largest of its rows; 0: not known. A baseline keeps
- * seconds of several runs only. */
-static double whole_of(const struct baseline_query *q, const char *metric, unsigned least_runs)
-{
-    size_t n = baseline_metric_length(metric);
-    double share = 0, whole = 0;
-
-    vec_foreach(v, &q->values)
-        if (v->dim == DIM_SECONDS && isfinite(v->samples) && v->value > 0 && v->share > share &&
-            runs_of(v) >= least_runs && baseline_metric_length(v->metric) == n && !strncmp(v->metric, metric, n)) {
-            share = v->share;
-            whole = v->value / v->share;
-        }
-    return whole;
-}
-
-/*
- * A program that became slower in all of its parts alike has the shares that it had. Seconds belong to the machine of
- * that day, so they fail nothing; but runs that take half as long again are no runs of which shares tell that all is
- * well.
- */
-static void tell_seconds(struct judge *j, const struct baseline_query *before, const struct baseline_query *now)
-{
-    static const double longer = 1.5;
-    AUTO(row_names_deinit) struct row_names told = {0};
-
-    vec_foreach(v, &now->values) {
-        const char *metric = arena_strndup(j->arena, v->metric, baseline_metric_length(v->metric));
-        char from[UNITS_TEXT], to[UNITS_TEXT];
-        bool is_new;
-
-        row_names_add(&told, metric, "", &is_new);
-        double old = is_new ? whole_of(before, metric, 2) : 0, here = old > 0 ? whole_of(now, metric, 1) : 0;
-
-        if (j->outcome == CHECK_FAIL || !(here > 0))
-            continue;
-        bool much = here > longer * old && j->elsewhere != MACHINE_PROCESSOR && j->elsewhere != MACHINE_COUNT;
-
-        units_format(from, old, v->dim);
-        units_format(to, here, v->dim);
-        if (much)
-            comes_to(j, CHECK_INCONCLUSIVE);
-        vec_push(j->lines,
-                 much ? arena_printf(j->arena,
-                                     "cannot tell: a run has %s of %s, where it had %s. Shares do not tell what became "
-                                     "slower in all its parts alike: race it (hq race), or write the baseline again if "
-                                     "it is meant to run longer",
-                                     to, metric, from)
-                      : arena_printf(j->arena, "not judged are seconds: %s -> %s of %s in a run (hq race)", from, to,
-                                     metric));
-    }
-}
-
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
@@ -471,7 +418,8 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     tell_renamed(&j);
     tell_open(&j);
     tell_power(&j);
-    tell_seconds(&j, before, now);
+    if (j.outcome != CHECK_FAIL)
+        comes_to(&j, baseline_seconds(before, now, arena, lines));
     vec_deinit(&j.rose);
     vec_deinit(&j.open);
     vec_deinit(&j.rest);

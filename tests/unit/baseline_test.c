@@ -178,6 +178,49 @@ TEST(hours_differ_as_runs_do)
     check_judgement(runs("procedure f", 0.3, 0.016, 5), runs("procedure f", 0.38, 0.016, 5), CHECK_INCONCLUSIVE, NULL);
 }
 
+/* ---- seconds ---- */
+
+static struct baseline_whole whole(double seconds, double spread, unsigned n)
+{
+    return (struct baseline_whole){seconds, spread, n};
+}
+
+static void check_seconds(struct baseline_value before, struct baseline_value now, enum check_outcome want,
+                          const char *text)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct baseline_query a = {.text = "q"}, b = {.text = "q"};
+    struct check_lines lines = {0};
+
+    vec_push(&a.values, before);
+    vec_push(&b.values, now);
+    CHECK_EQ_INT(baseline_seconds(&a, &b, &arena, &lines), want);
+    CHECK(lines.len == 1 && strstr(lines.data[0], text) == lines.data[0]);
+    vec_deinit(&lines);
+    vec_deinit(&a.values);
+    vec_deinit(&b.values);
+}
+
+/* What is seen of a slowdown of all parts alike goes by how runs differ, and has a least and a most. */
+TEST(slower_in_all_parts_alike)
+{
+    struct baseline_whole calm = whole(4, 0.01, 5), usual = whole(4, 0.05, 5), wild = whole(4, 0.3, 5),
+                          one = whole(4, 0, 1);
+
+    CHECK_NEAR(baseline_alike(&calm, &calm), BASELINE_ALIKE_LEAST, 1e-9);
+    CHECK_NEAR(baseline_alike(&usual, &usual), 1.8595 * 0.05 * sqrt(2.4), 1e-4);
+    CHECK_NEAR(baseline_alike(&wild, &wild), BASELINE_ALIKE_MOST, 1e-9);
+    CHECK_NEAR(baseline_alike(&usual, &one), 2.1318 * 0.05 * sqrt(3.2), 1e-4);
+    CHECK_NEAR(baseline_alike(&one, &one), BASELINE_ALIKE_MOST, 1e-9);
+
+    struct baseline_value before = runs("procedure main", 1, 0.03, 5), now = before;
+
+    now.value *= 1.09;
+    check_seconds(before, now, CHECK_PASS, "all cputime: 4 s -> 4.36 s in a run, +9.0%. What became slower in all its");
+    now.value = 4.84;
+    check_seconds(before, now, CHECK_INCONCLUSIVE, "cannot tell: all cputime: 4 s -> 4.84 s in a run, +21.0%");
+}
+
 /* ---- over many runs ---- */
 
 enum { ROWS = 60 };
