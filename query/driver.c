@@ -112,7 +112,7 @@ static void run_deinit(struct run *run)
     binding_deinit(&run->binding);
     selection_deinit(&run->selection);
     free(run->waits);
-    free(run->families);
+    free(run->tints);
     arena_deinit(&run->arena);
 }
 

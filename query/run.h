@@ -56,7 +56,7 @@ struct run {
     struct ranges ranges;                            /* scratch */
     uint8_t *waits;                                  /* [scope] enum waiting; made on demand */
     const struct grouping *groupings[GROUPED_KINDS]; /* grouping.h */
-    uint8_t *families;                               /* [scope] enum family; made on demand */
+    struct tint *tints;                              /* [scope] for pictures; made on demand */
 };
 
 /* Whether `where` or `matching` choose. */

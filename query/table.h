@@ -11,6 +11,7 @@
 #include "common/units.h"
 #include "common/vec.h"
 #include "format/scope.h"
+#include "query/picture/palette.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -67,8 +68,8 @@ struct row {
         *apart; /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
     const char
         *key; /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
-    unsigned char family; /* enum family, for pictures of it; told where `as svg` is asked for */
-    struct cell *cells;   /* one a column */
+    struct tint tint;   /* for pictures of it; told where `as svg` is asked for */
+    struct cell *cells; /* one a column */
 };
 
 struct picture;

@@ -88,13 +88,13 @@ void values_facts(struct run *run, const struct node *n, int depth, struct facts
     }
 }
 
-enum family values_family(struct run *run, uint32_t scope)
+struct tint values_tint(struct run *run, uint32_t scope)
 {
     if (scope >= run->tree->scope_count)
-        return FAMILY_PROGRAM;
-    if (!run->families)
-        run->families = families_of_scopes(run->env, run->tree);
-    return run->families[scope];
+        return (struct tint){FAMILY_PROGRAM, 0};
+    if (!run->tints)
+        run->tints = tints_of_scopes(run->env, run->tree);
+    return run->tints[scope];
 }
 
 /* ---- totals ---- */

@@ -15,6 +15,6 @@ struct hq_error *values_load(struct run *run);
 void values_measure(struct run *run, const struct node *n, double *slots);
 void values_facts(struct run *run, const struct node *n, int depth, struct facts *out);
 /* Returns the owner of a scope's code, for pictures; HQDB_NONE: the program. */
-enum family values_family(struct run *run, uint32_t scope);
+struct tint values_tint(struct run *run, uint32_t scope);
 
 #endif

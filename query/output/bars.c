@@ -110,7 +110,7 @@ static uint32_t colour_of(const struct bars *b, size_t row)
     char own[ROW_NAME_MAX];
 
     if (!are_alike(b))
-        return palette_colour(row_name(r, own), r->family);
+        return palette_colour(row_name(r, own), r->tint);
     return value_of(b, row) > 1.1 * b->mean ? ABOVE : USUAL;
 }
 

@@ -135,7 +135,7 @@ static uint32_t colour_of(const struct flame *f, size_t row, const char *name)
     double change = number_of(f, row, f->delta), before = number_of(f, row, f->old);
 
     if (f->delta == SIZE_MAX)
-        return palette_colour(name, r->family);
+        return palette_colour(name, r->tint);
     double ci = r->cells[f->delta].ci, base = before > 0 ? before : value_of(f, row);
 
     return palette_change(base > 0 ? fabs(change) / base : 0, change > 0,

@@ -2,6 +2,7 @@
 #include "query/pattern/families.h"
 #include "common/mem.h"
 #include "db/runtimes.h"
+#include "query/pattern/shades.h"
 #include "query/pattern/waits.h"
 #include <string.h>
 
@@ -10,16 +11,30 @@ static const enum family of_runtime[] = {
     [RUNTIME_SUPPORT] = FAMILY_SUPPORT, [RUNTIME_SYSTEM] = FAMILY_SYSTEM,
 };
 
-/* [scope of a load module] what its code is. Where none has a main, all that is no runtime is the program. */
+static bool is_executable(const struct db *db, const char *path)
+{
+    for (size_t m = 0; m < db->module_count; m++)
+        if (db->modules[m].flags & HQDB_MODULE_MAIN && !strcmp(db_string(db, db->modules[m].path), path))
+            return true;
+    return false;
+}
+
+/* [scope of a load module] what its code is. The program is what was executed: the file says so, or, in data of other
+ * tools, a main in it; one that was jumped out of is on no call path. Where neither is, all that is no runtime is the
+ * program. */
 static uint8_t *families_of_modules(const struct tree *t)
 {
     uint8_t *of = xcalloc((size_t)t->scope_count + 1, 1), *own = xcalloc((size_t)t->scope_count + 1, 1);
     bool any = false;
 
     for (uint32_t s = 0; s < t->scope_count; s++) {
-        if (tree_scope(t, s)->kind != SCOPE_PROCEDURE || strcmp(tree_text(t, tree_scope(t, s)->name), "main"))
+        const struct hqdb_scope *scope = tree_scope(t, s);
+        const char *name = tree_text(t, scope->name);
+
+        if (scope->kind == SCOPE_MODULE ? !is_executable(t->db, name)
+                                        : scope->kind != SCOPE_PROCEDURE || strcmp(name, "main"))
             continue;
-        uint32_t module = tree_enclosing(t, s, SCOPE_MODULE);
+        uint32_t module = scope->kind == SCOPE_MODULE ? s : tree_enclosing(t, s, SCOPE_MODULE);
 
         if (module != HQDB_NONE)
             own[module] = any = true;
@@ -35,7 +50,8 @@ static uint8_t *families_of_modules(const struct tree *t)
     return of;
 }
 
-uint8_t *families_of_scopes(const struct query_env *env, const struct tree *t)
+/* [scope] enum family; the caller frees it. */
+static uint8_t *families_of_scopes(const struct query_env *env, const struct tree *t)
 {
     AUTO_FREE uint8_t *modules = families_of_modules(t);
     AUTO_FREE uint8_t *waits = waits_of_scopes(env, t);
@@ -52,5 +68,25 @@ uint8_t *families_of_scopes(const struct query_env *env, const struct tree *t)
         else if (tree_scope(t, s)->kind == SCOPE_DEVICE)
             of[s] = FAMILY_GPU;
     }
+    return of;
+}
+
+struct tint *tints_of_scopes(const struct query_env *env, const struct tree *t)
+{
+    struct tint *of = xcalloc((size_t)t->scope_count + 1, sizeof *of);
+    AUTO_FREE uint8_t *families = families_of_scopes(env, t);
+    struct shades shades = {0};
+    struct arena names = {0};
+    struct tree own;
+
+    tree_init(&own, t->db);
+    AUTO_FREE uint8_t *own_families = families_of_scopes(env, &own);
+
+    shades_choose(&shades, &own, own_families);
+    for (uint32_t s = 0; s < t->scope_count; s++)
+        of[s] = (struct tint){families[s], (uint8_t)shades_of(&shades, t, s, families[s], &names)};
+    tree_deinit(&own);
+    shades_deinit(&shades);
+    arena_deinit(&names);
     return of;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whose code a scope is, for pictures: that of the program, of MPI, of a runtime (db/runtimes.def), of the system; or
- * whatever code waits (waits.h).
+ * whatever code waits (waits.h). And in which shade (shades.h).
  */
 #ifndef HQ_QUERY_FAMILIES_H
 #define HQ_QUERY_FAMILIES_H
@@ -10,7 +10,7 @@
 #include "query/query.h"
 #include "query/tree/tree.h"
 
-/* [scope] enum family; the caller frees it. */
-uint8_t *families_of_scopes(const struct query_env *env, const struct tree *t);
+/* [scope] how it is drawn; the caller frees it. */
+struct tint *tints_of_scopes(const struct query_env *env, const struct tree *t);
 
 #endif

@@ -8,7 +8,7 @@ static const struct {
     int hue, saturation, turn;
 } families[FAMILY_COUNT] = {
     [FAMILY_PROGRAM] = {205, 70, 36}, [FAMILY_MPI] = {18, 82, 8},      [FAMILY_OPENMP] = {44, 82, 6},
-    [FAMILY_GPU] = {326, 50, 12},     [FAMILY_SUPPORT] = {18, 42, 8},  [FAMILY_SYSTEM] = {220, 8, 8},
+    [FAMILY_GPU] = {326, 50, 12},     [FAMILY_SUPPORT] = {18, 42, 8},  [FAMILY_SYSTEM] = {220, 16, 40},
     [FAMILY_LIBRARY] = {145, 48, 18}, [FAMILY_WAITING] = {350, 74, 6},
 };
 
@@ -32,9 +32,9 @@ static uint32_t colour_of(int hue, int saturation, double light)
 }
 
 /* FNV-1a and a last mixing, of 32 bits: the page computes it too, in a language of doubles. */
-static uint32_t hash_name(const char *name)
+static uint32_t hash_name(const char *name, unsigned shade)
 {
-    uint32_t h = 0x811c9dc5;
+    uint32_t h = 0x811c9dc5 + shade;
 
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 0x01000193u;
@@ -42,13 +42,59 @@ static uint32_t hash_name(const char *name)
     return h * 0x2c1b3c6du;
 }
 
-uint32_t palette_colour(const char *name, enum family family)
+static uint32_t shade_of(const char *name, struct tint tint, double least, double range)
 {
-    uint32_t h = hash_name(name);
+    uint32_t h = hash_name(name, tint.shade);
+    unsigned family = tint.family < FAMILY_COUNT ? tint.family : FAMILY_PROGRAM;
     int turn = families[family].turn, saturation = families[family].saturation - (int)((h >> 16) % 3) * 12;
 
     return colour_of(families[family].hue + (int)(h % (2 * (uint32_t)turn + 1)) - turn, saturation < 6 ? 6 : saturation,
-                     (56 + (h >> 8) % 27) / 100.0);
+                     (least + (h >> 8) % 27 * range / 27) / 100);
+}
+
+uint32_t palette_colour(const char *name, struct tint tint)
+{
+    return shade_of(name, tint, 56, 27);
+}
+
+uint32_t palette_dark(const char *name, struct tint tint)
+{
+    return shade_of(name, tint, 28, 21);
+}
+
+/* Linear light of a channel of sRGB. */
+static double linear(uint32_t colour, int shift)
+{
+    double c = (colour >> shift & 255) / 255.0;
+
+    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+static double lab_part(double t)
+{
+    return t > 216.0 / 24389 ? cbrt(t) : t * 24389 / 3132 + 16.0 / 116;
+}
+
+/* By the white of D65. */
+static void to_lab(uint32_t colour, double out[3])
+{
+    double r = linear(colour, 16), g = linear(colour, 8), b = linear(colour, 0);
+    double x = lab_part((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505),
+           y = lab_part(0.2126 * r + 0.7152 * g + 0.0722 * b),
+           z = lab_part((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0891);
+
+    out[0] = 116 * y - 16;
+    out[1] = 500 * (x - y);
+    out[2] = 200 * (y - z);
+}
+
+double palette_distance(uint32_t a, uint32_t b)
+{
+    double x[3], y[3];
+
+    to_lab(a, x);
+    to_lab(b, y);
+    return hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
 }
 
 uint32_t palette_number(unsigned i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One palette for all pictures: svg, terminals and the page (query/output/page/palette.ts has the same numbers). The
- * hue tells whose code it is, the lightness tells names apart. The hues are those of Okabe and Ito (Color Universal
+ * hue tells whose code it is, the shade tells names apart. The hues are those of Okabe and Ito (Color Universal
  * Design, 2008), which the colour-blind tell apart; what waits is red everywhere, and MPI next to it.
  */
 #ifndef HQ_QUERY_PALETTE_H
@@ -12,7 +12,7 @@
 
 /* The owner of code. The page has these numbers too. */
 enum family {
-    FAMILY_PROGRAM, /* the load modules that have a main */
+    FAMILY_PROGRAM, /* what was executed */
     FAMILY_MPI,
     FAMILY_OPENMP,
     FAMILY_GPU,
@@ -23,9 +23,20 @@ enum family {
     FAMILY_COUNT
 };
 
-/* 0xRRGGBB, light enough for black letters; computed from the name and the family alone, so a procedure has it in every
- * picture of every run. */
-uint32_t palette_colour(const char *name, enum family family);
+/* How a procedure is drawn: whose code it is, and which of the shades that its name has (query/pattern/shades.h). */
+struct tint {
+    uint8_t family; /* enum family */
+    uint8_t shade;  /* < PALETTE_SHADES */
+};
+enum { PALETTE_SHADES = 32 };
+
+/* 0xRRGGBB, light enough for black letters; computed from the name and the tint alone. */
+uint32_t palette_colour(const char *name, struct tint tint);
+/* Its colour on a dark ground: the lighter of two is the lighter there, too. */
+uint32_t palette_dark(const char *name, struct tint tint);
+
+/* How different two colours look: 2 is just seen side by side, 100 lies between black and white (CIE 1976, L*a*b*). */
+double palette_distance(uint32_t a, uint32_t b);
 
 /* Returns the colour of a thing that has a number and no name: a cluster. */
 uint32_t palette_number(unsigned i);

@@ -36,9 +36,9 @@ uint32_t picture_coloured(struct picture *p, const char *name, uint32_t colour)
     return (uint32_t)*number;
 }
 
-uint32_t picture_name(struct picture *p, const char *name, enum family family)
+uint32_t picture_name(struct picture *p, const char *name, struct tint tint)
 {
-    return picture_coloured(p, name, palette_colour(name, family));
+    return picture_coloured(p, name, palette_colour(name, tint));
 }
 
 uint32_t picture_item(struct picture *p, uint32_t name, const char *path)

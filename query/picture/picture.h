@@ -48,8 +48,8 @@ struct picture {
 struct picture *picture_create(struct arena *arena, uint32_t width, uint32_t height);
 void picture_deinit(struct picture *p);
 
-/* The number of a procedure; the name is copied. It has the colour of the family that it is first met in. */
-uint32_t picture_name(struct picture *p, const char *name, enum family family);
+/* The number of a procedure; the name is copied. It has the colour of the tint that it is first met in. */
+uint32_t picture_name(struct picture *p, const char *name, struct tint tint);
 /* Like picture_name, for a thing that is no procedure and has a colour of its own. */
 uint32_t picture_coloured(struct picture *p, const char *name, uint32_t colour);
 /* The value for cells that show this procedure on this path. The path is not copied. */

@@ -157,9 +157,9 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));
-    AUTO_FREE uint8_t *families = families_of_scopes(g->env, t);
+    AUTO_FREE struct tint *tints = tints_of_scopes(g->env, t);
 
-    COLUMN(g, "scope.owner", n, i, pack_add(p, families[i]));
+    COLUMN(g, "scope.owner", n, i, pack_add(p, tints[i].family + 8u * tints[i].shade));
     COLUMN(g, "scope.entity", n, i, pack_add(p, i == g->left_scope ? 0 : e->of[i] + 1u));
     COLUMN(g, "entity.scope", e->count, i, pack_add(p, e->scope[i]));
 }

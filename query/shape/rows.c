@@ -247,7 +247,7 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->times = e->times;
         row->key = row_key(run, e);
         if (is_drawn(run))
-            row->family = values_family(run, e->node.scope);
+            row->tint = values_tint(run, e->node.scope);
     }
     fill_cells(run, e, &f, row);
 }

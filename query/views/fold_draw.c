@@ -27,7 +27,7 @@ static const struct chart_band *bands_of(const struct folded *f, struct arena *a
 
         if (!leaves || r->leaf)
             bands[(*count)++] = (struct chart_band){r->from * f->mean, r->to * f->mean, r->level,
-                                                    palette_colour(name, values_family(f->run, r->routine)), name};
+                                                    palette_colour(name, values_tint(f->run, r->routine)), name};
     }
     return bands;
 }

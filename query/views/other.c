@@ -44,7 +44,7 @@ void run_other_end(struct run *other)
         return;
     matches_deinit(&other->of);
     selection_deinit(&other->selection);
-    free(other->families);
+    free(other->tints);
     arena_deinit(&other->arena);
     free(other);
 }

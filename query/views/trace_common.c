@@ -206,7 +206,7 @@ uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context)
         AUTO_STR struct str path = {0};
         add_path(tree, context, p->arena, &path);
         uint32_t name = picture_name(p, tree_scope_name(tree, tree_scope_of(tree, context), p->arena),
-                                     values_family(t->run, tree_scope_of(tree, context)));
+                                     values_tint(t->run, tree_scope_of(tree, context)));
         *item = picture_item(p, name, arena_strdup(p->arena, str_cstr(&path)));
     }
     return (uint32_t)*item;

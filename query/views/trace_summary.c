@@ -22,7 +22,7 @@
 struct histogram {
     struct trace trace;
     VEC(const char *) names; /* of the classes */
-    VEC(enum family) families;
+    VEC(struct tint) tints;
     uint32_t *classes;   /* [shown][width] class + 1, 0 blank */
     VEC(uint32_t) order; /* classes from the bottom up */
 };
@@ -30,7 +30,7 @@ struct histogram {
 static void histogram_deinit(struct histogram *h)
 {
     vec_deinit(&h->names);
-    vec_deinit(&h->families);
+    vec_deinit(&h->tints);
     vec_deinit(&h->order);
     free(h->classes);
     trace_deinit(&h->trace);
@@ -104,7 +104,7 @@ static void draw(struct histogram *h, uint32_t height, const char *title, struct
     if (height > 4)
         p->labels[height / 2] = "50%";
     for (uint32_t c = 0; c < h->names.len; c++)
-        items[c] = picture_item(p, picture_name(p, h->names.data[c], h->families.data[c]), NULL);
+        items[c] = picture_item(p, picture_name(p, h->names.data[c], h->tints.data[c]), NULL);
     for (uint32_t x = 0; x < p->width; x++) {
         count_column(h, x, counts);
         draw_column(h, p, items, x, counts);
@@ -187,7 +187,7 @@ static void classify_by_procedure(struct histogram *h, uint32_t level, struct ar
             *class = *map_insert(&names, hash_str(name), h->names.len, &is_new);
             if (is_new) {
                 vec_push(&h->names, name);
-                vec_push(&h->families, values_family(h->trace.run, scope));
+                vec_push(&h->tints, values_tint(h->trace.run, scope));
             }
         }
         h->classes[i] = (uint32_t) * class + 1;
@@ -277,8 +277,8 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
 
         vec_push(&h.names, name);
         vec_push(&h.names, "elsewhere");
-        vec_push(&h.families, run->query->view.of ? FAMILY_PROGRAM : FAMILY_WAITING);
-        vec_push(&h.families, FAMILY_SYSTEM);
+        vec_push(&h.tints, (struct tint){run->query->view.of ? FAMILY_PROGRAM : FAMILY_WAITING, 0});
+        vec_push(&h.tints, (struct tint){FAMILY_SYSTEM, 0});
         classify_by_mark(&h, within);
         vec_push(&h.order, 0);
         vec_push(&h.order, 1);

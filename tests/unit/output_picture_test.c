@@ -9,9 +9,11 @@ static struct table *small_picture(void)
 {
     struct table *t = table_create();
     struct picture *p = picture_create(&t->arena, 48, 2);
-    uint32_t init = picture_item(p, picture_name(p, "init", FAMILY_PROGRAM), "main > init");
-    uint32_t solve = picture_item(p, picture_name(p, "solve<int>", FAMILY_PROGRAM), "main > run > solve<int>");
-    uint32_t wait = picture_item(p, picture_name(p, "MPI_Wait", FAMILY_MPI), "main > run > exchange > MPI_Wait");
+    uint32_t init = picture_item(p, picture_name(p, "init", (struct tint){FAMILY_PROGRAM, 0}), "main > init");
+    uint32_t solve = picture_item(p, picture_name(p, "solve<int>", (struct tint){FAMILY_PROGRAM, 0}),
+                                  "main > run > solve<int>");
+    uint32_t wait = picture_item(p, picture_name(p, "MPI_Wait", (struct tint){FAMILY_MPI, 0}),
+                                 "main > run > exchange > MPI_Wait");
 
     t->picture = p;
     t->view = "trace";
@@ -83,8 +85,8 @@ TEST(small_share)
 {
     struct table *t = table_create();
     struct picture *p = picture_create(&t->arena, 4000, 1);
-    uint32_t some = picture_item(p, picture_name(p, "some", FAMILY_PROGRAM), NULL),
-             rare = picture_item(p, picture_name(p, "a & b", FAMILY_SYSTEM), NULL);
+    uint32_t some = picture_item(p, picture_name(p, "some", (struct tint){FAMILY_PROGRAM, 0}), NULL),
+             rare = picture_item(p, picture_name(p, "a & b", (struct tint){FAMILY_SYSTEM, 0}), NULL);
 
     t->picture = p;
     p->title = "<title>";

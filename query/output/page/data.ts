@@ -64,7 +64,7 @@ export interface Data {
   positions: number;
   scopes: number;
   scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array; scopeShort: Uint32Array; scopeApart: Uint32Array;
-  scopeFile: Uint32Array; scopeLine: Uint32Array; scopeModule: Uint32Array; scopeOwner: Uint8Array;
+  scopeFile: Uint32Array; scopeLine: Uint32Array; scopeModule: Uint32Array; scopeOwner: Uint8Array; // its family + 8 times its shade (query/picture/palette.h)
   scopeWhole: Uint32Array; scopeBare: Uint32Array; aliases: Map<number, string[]>; // of names: without return types, without arguments; others
   scopeEntity: Uint32Array; entityScope: Uint32Array;
   contexts: number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One palette for all pictures, that of query/picture/palette.c: the hue tells whose code it is, the lightness tells names
+// One palette for all pictures, that of query/picture/palette.c: the hue tells whose code it is, the shade tells names
 // apart. A name turns the hue by up to `turn` degrees.
 import { Data } from "./data";
 
@@ -10,13 +10,13 @@ const families: { name: string; hue: number; saturation: number; turn: number }[
   { name: "OpenMP", hue: 44, saturation: 82, turn: 6 },
   { name: "GPU", hue: 326, saturation: 50, turn: 12 },
   { name: "below MPI", hue: 18, saturation: 42, turn: 8 },
-  { name: "system", hue: 220, saturation: 8, turn: 8 },
+  { name: "system", hue: 220, saturation: 16, turn: 40 },
   { name: "library", hue: 145, saturation: 48, turn: 18 },
   { name: "waiting", hue: 350, saturation: 74, turn: 6 },
 ];
 
-function hash(text: string): number {
-  let h = 0x811c9dc5;
+function hash(text: string, shade: number): number {
+  let h = 0x811c9dc5 + shade;
   for (const byte of new TextEncoder().encode(text)) h = Math.imul(h ^ byte, 0x01000193);
   h ^= h >>> 15;
   return Math.imul(h, 0x2c1b3c6d) >>> 0;
@@ -40,9 +40,9 @@ export class Palette {
   }
 
   #make(scope: number): Colour {
-    const d = this.d, family = families[d.scopeOwner[scope]] ?? families[0];
-    const h = hash(d.texts[d.scopeShown[scope]]), turn = (h % (2 * family.turn + 1)) - family.turn;
-    const l = (this.dark ? 28 + ((h >>> 8) % 21) : 56 + ((h >>> 8) % 27)) / 100;
+    const d = this.d, owner = d.scopeOwner[scope], family = families[owner & 7];
+    const h = hash(d.texts[d.scopeShown[scope]], owner >> 3), turn = (h % (2 * family.turn + 1)) - family.turn;
+    const light = (h >>> 8) % 27, l = (this.dark ? 28 + light * 7 / 9 : 56 + light) / 100; // the lighter of two is so in the dark, too
     const hue = family.hue + turn + 360, a = (Math.max(6, family.saturation - ((h >>> 16) % 3) * 12) / 100) * Math.min(l, 1 - l);
     const rgb = [0, 8, 4].map((n) => {
       const k = (n + hue / 30) % 12;
