@@ -154,7 +154,7 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
     model_info(m, "ranks start", spread);
 }
 
-/* Whether a process goes on from the one before by exec: --by=perf does not tell hqm_is_executed. */
+/* Whether a process goes on from the one before by exec. By itself a file of --by=perf does not tell. */
 static bool goes_on(const struct process *p, size_t i)
 {
     const struct hqm_header *now = &p[i].header, *before = i ? &p[i - 1].header : NULL;

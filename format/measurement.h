@@ -108,7 +108,8 @@ struct hqm_header {
     uint64_t partial_by_reason[HQM_PARTIAL_MAX];
     /* Since minor version 1; 0: not known. CPU time of the process as its clock shows it, which exec does not set back.
      */
-    uint64_t cpu_image_ns;  /* when this image began: what its predecessor had used when it called exec */
+    uint64_t cpu_image_ns;  /* when this image began: what the one before it, which has a file too, had used when it
+                               called exec */
     uint64_t cpu_start_ns;  /* when measuring began: between the two the program was loaded and linked */
     uint64_t cpu_end_ns;    /* when it ended, or called exec */
     uint64_t threads;       /* that have begun to be measured, whether sampled or not */
@@ -133,13 +134,6 @@ struct hqm_header {
     uint64_t delay_ns, delay_of_us;
 };
 static_assert(sizeof(struct hqm_header) == 224 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
-
-/* Whether the file goes on with a process whose image before it has a file, too, and called exec. (A number that is
- * used again is of a process that begins without CPU time.) */
-static inline int hqm_is_executed(const struct hqm_header *header)
-{
-    return header->serial > 0 && header->cpu_image_ns > 0;
-}
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */

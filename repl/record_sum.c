@@ -106,7 +106,7 @@ static void add(const struct record_place *place, const char *path, int fd, char
     }
     sum->files++;
     sum->execed += header->state == HQM_EXECED;
-    sum->executed += hqm_is_executed(header);
+    sum->executed += header->cpu_image_ns > 0;
     sum->clock[header->cpu_clock < HQM_CLOCKS ? header->cpu_clock : HQM_CLOCK_UNKNOWN]++;
     sum->timer_threads += header->timer_threads;
     sum->slowed_threads += header->slowed_threads;
