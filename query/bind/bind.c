@@ -262,6 +262,36 @@ static bool is_statistic(const struct expr *e)
     return function_words[e->function].statistic && e->args.len == 1;
 }
 
+struct looked_at { /* by refuse_unknown: a metric that is not known of each profile */
+    const struct selection *selection;
+    const struct measure *found;
+};
+
+static void look_at_slot(void *arg, unsigned slot)
+{
+    struct looked_at *l = arg;
+    const struct measure *m = &l->selection->measures.data[slot / 2];
+
+    if (m->of_view || m->side != SIDE_HERE)
+        l->found = m;
+}
+
+/* Statistics are over the profiles of this database: what a view has measured itself it knows of its rows alone. */
+static struct hq_error *refuse_unknown(const struct binding *b, const struct expr *e, const struct program *arg)
+{
+    struct looked_at l = {.selection = b->selection};
+
+    program_slots(arg, look_at_slot, &l);
+    if (!l.found || e->function == FUNCTION_CI)
+        return NULL;
+    if (l.found->of_view)
+        return place_error(&e->place, NULL,
+                           "%s is known of each row of this view, not of each profile in it, so it has no statistics",
+                           l.found->name);
+    return place_error(&e->place, "ask the other database by itself",
+                       "statistics are over the profiles of this database");
+}
+
 static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
     struct program *arg, *p;
@@ -277,6 +307,7 @@ static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, 
         *out = arg;
         return NULL;
     }
+    HQ_TRY(refuse_unknown(b, e, arg));
     p = bind_new(b, PROGRAM_STATISTIC, 0);
     p->statistic = (unsigned)b->statistics.len;
     p->dim = function_words[e->function].plain_result ? DIM_NONE : arg->dim;

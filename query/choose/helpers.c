@@ -158,28 +158,33 @@ static void add_count(struct str *out, size_t n, const char *before, const char 
         str_addf(out, "%s%zu %sthread%s%s", out->len ? " and " : "", n, before, n == 1 ? "" : "s", after);
 }
 
-void helpers_note(struct run *run, const char *of, uint32_t metric)
+void helpers_note(struct run *run, const char *of, uint32_t metric, bool of_ranks)
 {
     const struct selection *s = &run->selection;
     const struct db *db = s->tree.db;
-    size_t launchers = 0, helpers = 0;
+    size_t launchers = 0, helpers = 0, others = 0;
     double cost = 0;
     char text[UNITS_TEXT];
     AUTO_STR struct str who = {0};
 
     if (metric == HQDB_NONE && s->here_count)
         metric = s->measures.data[0].metric;
-    if (!s->helpers.of || metric >= db->metric_count || run->helpers_told)
+    if ((!s->helpers.of && !of_ranks) || metric >= db->metric_count || run->helpers_told)
         return;
     for (uint32_t p = 0; p < db->profile_count; p++) {
-        if (!selection_has_profile(s, p) || !helpers_aside(&s->helpers, p))
+        bool aside = helpers_aside(&s->helpers, p);
+        bool other = !aside && of_ranks && db->profiles[p].rank < 0 && !db_is_queue(db, p);
+
+        if (!selection_has_profile(s, p) || !(aside || other))
             continue;
-        launchers += s->helpers.of[p] == STANDS_LAUNCHER;
-        helpers += s->helpers.of[p] != STANDS_LAUNCHER;
+        others += other;
+        launchers += aside && s->helpers.of[p] == STANDS_LAUNCHER;
+        helpers += aside && s->helpers.of[p] != STANDS_LAUNCHER;
         cost += scaled_value(db_profile_total(db, p, metric).sum, db->metrics[metric].scale);
     }
     add_count(&who, launchers, "", " of launchers");
     add_count(&who, helpers, "helper ", "");
+    add_count(&who, others, "", " of no rank");
     if (!who.len)
         return;
     run->helpers_told = true;
@@ -193,6 +198,6 @@ void helpers_note_elapsed(struct run *run)
     for (size_t i = 0; i < run->selection.here_count && !run->view->prepare; i++)
         if (run->binding.used[i] &&
             selection_leaves_out(&run->selection, false, run->selection.measures.data[i].metric)) {
-            helpers_note(run, run->selection.measures.data[i].name, run->selection.measures.data[i].metric);
+            helpers_note(run, run->selection.measures.data[i].name, run->selection.measures.data[i].metric, false);
         }
 }

@@ -39,8 +39,9 @@ bool helpers_aside(const struct helpers *h, uint32_t profile);
 
 struct run;
 /* Says how many launchers and helpers were left out of something, and what they cost in a metric; HQDB_NONE: in the
- * first one. Nothing if there are none, or it is said already. */
-void helpers_note(struct run *run, const char *of, uint32_t metric);
+ * first one. of_ranks: it is of ranks alone, so threads of no rank were, too. Nothing if there are none, or it is said
+ * already. */
+void helpers_note(struct run *run, const char *of, uint32_t metric, bool of_ranks);
 /* Calls helpers_note for the metrics that the query uses, as far as they count elapsed time. */
 void helpers_note_elapsed(struct run *run);
 

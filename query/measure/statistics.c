@@ -11,6 +11,7 @@
 #include "query/choose/profiles.h"
 #include "query/measure/accumulator.h"
 #include "query/measure/interval.h"
+#include "query/view.h"
 #include <math.h>
 
 #define KEPT_BYTES ((size_t)192 << 20) /* of values kept at a time for percentiles */
@@ -333,7 +334,7 @@ static uint32_t metric_of_statistics(struct run *run)
     return f.metric;
 }
 
-/* Notes what the statistics are over, if not over single profiles. */
+/* Notes what the statistics are over, if not over single profiles, or not over the rows. */
 static void note_groups(struct run *run, enum per per, const struct groups_of_profiles *g)
 {
     if (run->statistics_told)
@@ -352,7 +353,10 @@ static void note_groups(struct run *run, enum per per, const struct groups_of_pr
                  ranks == 1 ? "" : "s", others, others == 1 ? "" : "s");
     else if (per == PER_RANK && g->start[g->count] > g->count)
         run_note(run, "statistics are over %u rank%s, each the sum of its threads", g->count, g->count == 1 ? "" : "s");
-    helpers_note(run, "statistics", metric_of_statistics(run));
+    else if (run->view->of_profiles && rows_filtered(run))
+        run_note(run, "statistics are over %u %s%s, whatever `where` keeps", g->count,
+                 per == PER_HOST ? "host" : "thread", g->count == 1 ? "" : "s");
+    helpers_note(run, "statistics", metric_of_statistics(run), ranks && !others);
 }
 
 /* Returns the profiles that a statistic is over: all of its metrics are those of threads, or those of queues of
@@ -431,7 +435,9 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
 {
     static const enum which_profiles kinds[] = {PROFILES_COUNTED, PROFILES_QUEUES, PROFILES_BOTH};
     size_t count = run->binding.statistics.len, blank = 0;
-    enum per per = run->query->samples.per ? run->query->samples.per : profiles_usual(&run->selection);
+    /* Rows that are threads are held against what threads have. */
+    enum per usual = run->view->of_profiles ? PER_THREAD : profiles_usual(&run->selection);
+    enum per per = run->query->samples.per ? run->query->samples.per : usual;
     AUTO_FREE bool *wanted = xcalloc(count + 1, sizeof *wanted);
     AUTO_FREE struct entry **list = xmalloc((n + 1) * sizeof *list);
     struct hq_error *err = NULL;

@@ -142,7 +142,7 @@ static void tell_measured(struct summary *s)
     }
     summary_add(s, "measured", str_cstr(&text), s->total);
     if (selection_leaves_out(&s->run->selection, false, m->metric))
-        helpers_note(s->run, m->name, m->metric);
+        helpers_note(s->run, m->name, m->metric, false);
 }
 
 static void tell_losses(struct summary *s)

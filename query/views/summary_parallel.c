@@ -161,7 +161,7 @@ struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
         summary_ask(s, question);
         if (aside) {
             selection_find_helpers(&s->run->selection);
-            helpers_note(s->run, "balance", s->metric->metric);
+            helpers_note(s->run, "balance", s->metric->metric, false);
         }
     }
     table_destroy(t);
