@@ -21,10 +21,11 @@ struct runner {
     enum check_outcome inconclusive; /* what it counts as */
     double tolerance;
     struct gate_tolerance race_tolerance;
-    const char *history;  /* the directory for the values of this commit; NULL: none is kept */
-    struct baseline kept; /* what goes there */
-    int status;           /* the gravest of errors */
-    FILE *tap;            /* NULL: none is wanted */
+    const char *history;      /* the directory for the values of this commit; NULL: none is kept */
+    struct baseline kept;     /* what goes there */
+    VEC(bool) parameter_used; /* of each -D: some file has named it */
+    int status;               /* the gravest of errors */
+    FILE *tap;                /* NULL: none is wanted */
 };
 
 /* ---- points: cmd_check.c ---- */

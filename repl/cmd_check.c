@@ -186,6 +186,35 @@ static struct hq_error *open_session(struct runner *r, struct arena *arena)
     return NULL;
 }
 
+/* Which of the parameters a file has named, before its session ends. */
+static void remember_parameters(struct runner *r)
+{
+    for (size_t i = 0; i < r->session.parameter_used.len; i++) {
+        if (i == r->parameter_used.len)
+            vec_push(&r->parameter_used, false);
+        r->parameter_used.data[i] |= r->session.parameter_used.data[i];
+    }
+}
+
+/* A limit that is given to a misspelt parameter is not that of the check, which has its default. */
+static void tell_unused_parameters(struct runner *r)
+{
+    for (size_t i = 0; i < r->parameter_used.len; i++) {
+        const char *text = opt_value_at(r->args, "define", i);
+        int name = (int)strcspn(text, "=");
+
+        if (r->parameter_used.data[i])
+            continue;
+        struct hq_error *error = hq_error_new(HQ_USAGE, "no file names {{%.*s}}, which -D gives a value", name, text);
+
+        if (opt_flag(r->args, "strict", false))
+            on_error(r, error);
+        else
+            log_hint("%s", error->message);
+        hq_error_free(error);
+    }
+}
+
 /* An error that is not about one statement: the file as a whole cannot be checked. */
 static struct hq_error *check_file(struct runner *r, const char *file)
 {
@@ -213,6 +242,7 @@ static struct hq_error *check_file(struct runner *r, const char *file)
         error = hq_error_new(
             HQ_USAGE, "%s has nothing to check: no query with `expect`, and no baseline (hq check --update makes one)",
             file);
+    remember_parameters(r);
     session_deinit(&r->session);
     return error;
 }
@@ -229,6 +259,7 @@ static void check_files(struct runner *r)
         baseline_deinit(&r->after);
         r->before = r->after = (struct baseline){0};
     }
+    tell_unused_parameters(r);
     struct hq_error *error = check_history_end(r);
 
     if (error)
@@ -413,6 +444,7 @@ static int run(const struct opt_args *args)
         run_set_deinit(set);
     vec_deinit(&r.sets);
     vec_deinit(&r.runs);
+    vec_deinit(&r.parameter_used);
     return status;
 }
 

@@ -21,7 +21,7 @@ void binding_deinit(struct binding *b)
     vec_deinit(&b->regexes);
     vec_deinit(&b->scripts);
     vec_deinit(&b->statistics);
-    vec_deinit(&b->groups);
+    vec_deinit(&b->named);
     free(b->lets);
     free(b->used);
 }
@@ -118,23 +118,6 @@ static struct hq_error *bind_share(struct binding *b, const struct expr *percent
     return NULL;
 }
 
-/* Looks whether there is such a kind or name as an attribute is compared with, and notes which group is named. */
-static struct hq_error *bind_text(struct binding *b, enum operator op, const struct program *attribute,
-                                  const struct expr *side, const char *text)
-{
-    struct pattern exact = {.place = side->place, .kind = PATTERN_NAME, .text = text, .quoted = true};
-
-    if (attribute->kind != PROGRAM_ATTRIBUTE)
-        return NULL;
-    if (attribute->attribute == ATTRIBUTE_GROUP)
-        vec_push(&b->groups, (struct named_group){side->place, text, NULL});
-    if (attribute->attribute == ATTRIBUTE_KIND && op <= OP_NE)
-        return kinds_check(b, side, text);
-    if (attribute->attribute == ATTRIBUTE_NAME && op == OP_EQ)
-        return names_check(b, &exact);
-    return NULL;
-}
-
 /* Says that a bare number is one of seconds: who writes `cputime > 10` may mean a share, or milliseconds. */
 static void note_seconds(struct binding *b, const struct expr *number, const struct program *other)
 {
@@ -150,6 +133,7 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
     struct program **a = p->args;
     enum dim dim;
 
+    p->expr = e;
     if (a[0]->is_text != a[1]->is_text)
         return place_error(&e->op_place, NULL, "this compares a text with a number");
     for (int i = 0; i < 2; i++) {
@@ -158,8 +142,6 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
 
         if (side->kind == EXPR_PERCENT && other->linear)
             HQ_TRY(bind_share(b, side, other, &a[i]));
-        else if (a[i]->kind == PROGRAM_TEXT)
-            HQ_TRY(bind_text(b, e->op, other, side, a[i]->text));
         note_seconds(b, side, other);
     }
     if (!a[0]->is_text)
@@ -240,6 +222,7 @@ static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool
     struct program *p = bind_new(b, PROGRAM_MATCH, 1);
 
     *out = p;
+    p->expr = e;
     p->negated = e->negated;
     p->text = e->regex.text;
     HQ_TRY(bind_expr(b, e->left, exclusive, &p->args[0]));
@@ -248,11 +231,7 @@ static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool
                            "a regular expression needs a text on its left: name, file, module, kind, callsite ...");
     HQ_TRY(regex_compile(&e->regex, &p->regex));
     vec_push(&b->regexes, p->regex);
-    if (p->args[0]->kind != PROGRAM_ATTRIBUTE || p->negated)
-        return NULL;
-    if (p->args[0]->attribute == ATTRIBUTE_GROUP)
-        vec_push(&b->groups, (struct named_group){e->regex.place, e->regex.text, p->regex});
-    return p->args[0]->attribute == ATTRIBUTE_NAME ? names_check(b, &e->regex) : NULL;
+    return NULL;
 }
 
 /* ---- functions ---- */
@@ -361,7 +340,7 @@ static struct hq_error *check_waits(struct binding *b, const struct place *place
     const struct setting_value *set = &b->env->settings.of[SETTING_WAITS];
     struct pattern p = {.place = *place, .kind = PATTERN_REGEX, .text = set->text, .ignore_case = set->ignore_case};
 
-    return set->text ? names_check(b, &p) : NULL;
+    return set->text && b->binds == BINDS_ROWS ? names_check(b, &p, &b->unknown_name) : NULL;
 }
 
 static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, struct program **out)

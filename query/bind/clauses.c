@@ -355,13 +355,14 @@ struct hq_error *clauses_bind(struct run *run)
 
         HQ_TRY(bind_condition(&run->binding, q->where.data[i], &p));
         vec_push(&run->where, p);
+        named_in_condition(&run->binding, p);
     }
     for (size_t i = 0; i < q->matching.len; i++) {
         struct regex *r;
 
         HQ_TRY(regex_compile(&q->matching.data[i], &r));
         vec_push(&run->matching, r);
-        HQ_TRY(names_check(&run->binding, &q->matching.data[i]));
+        HQ_TRY(names_check(&run->binding, &q->matching.data[i], &run->binding.unknown));
     }
     run->binding.binds = BINDS_EXPECTATIONS;
     for (size_t i = 0; i < q->expect.len; i++) {
@@ -370,7 +371,10 @@ struct hq_error *clauses_bind(struct run *run)
         if (q->expect.data[i].expr)
             HQ_TRY(bind_expectation(&run->binding, q->expect.data[i].expr, &p));
         vec_push(&run->expect, p);
+        if (p) /* what `all` rows have to be is what no row may not be */
+            named_in_expectation(&run->binding, p, q->expect.data[i].kind != EXPECT_ALL);
     }
+    HQ_TRY(named_check(&run->binding));
     run->binding.binds = BINDS_VALUES;
     HQ_TRY(bind_sort(run));
     if (!run->by)

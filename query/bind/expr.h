@@ -57,6 +57,7 @@ struct program {
     bool negated;
     struct regex *regex;
     struct program **args;
+    const struct expr *expr; /* of a comparison or match: where it stands */
     unsigned arg_count;
     bool has_statistic; /* it, or something in it, is a statistic */
     struct memo *memo;  /* NULL: computed each time */
@@ -67,6 +68,14 @@ struct statistic {
     struct program *arg;
 };
 
+/* A condition on what a row is called: an attribute is a text or a number, or matches. */
+struct named {
+    const struct program *condition, *attribute; /* or one of the view's own numbers, such as a sender */
+    const struct program *value;                 /* NULL: a regular expression */
+    struct pattern pattern;                      /* of a text or a regular expression: as `of` takes it */
+    bool wanted;                                 /* rows called so are looked at; false: they are left out */
+};
+
 /* The names that a query's expressions are bound to, and what they use of them. */
 struct binding {
     struct query_env *env;
@@ -75,17 +84,13 @@ struct binding {
     size_t here_count; /* measures of this database: $1 .. $2n */
     uint8_t *used;     /* [measures] referenced by some expression */
     bool uses_attributes, uses_waits, uses_groups;
-    VEC(struct named_group {
-        struct place place;
-        const char *name;
-        struct regex *regex; /* what it is to match instead; NULL */
-    })
-    groups; /* what `group` is compared with */
+    VEC(struct named) named; /* of where and expect (named.c) */
     /* Columns and sort keys are bound, conditions of where, or those of expect. */
     enum { BINDS_VALUES, BINDS_ROWS, BINDS_EXPECTATIONS } binds;
     bool has_rows_of_profiles; /* rank, thread, host have a meaning */
     unsigned row_kinds;        /* KIND_BIT of the rows of the view */
-    const char *unknown_name;  /* why what `name` is compared with names nothing that is known; NULL */
+    const char *unknown;       /* what a condition wants names nothing that is known: why; NULL */
+    const char *unknown_name;  /* likewise, but it matters only if no row is kept */
     VEC(struct statistic) statistics;
     VEC(struct regex *) regexes;
     VEC(struct script *) scripts; /* of lets */
@@ -108,10 +113,16 @@ struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusi
 struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out);
 /* Like bind_condition, but refuses an amount. */
 struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
-/* Notes that no row can have the kind of `kind = WORD`; an error with `set strict on` (kinds.c). */
-struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
-/* Likewise that nothing is called so, where rows that may be procedures are chosen by a name or regular expression. */
-struct hq_error *names_check(struct binding *b, const struct pattern *named);
+/*
+ * Adds to b->named what a condition names (named.c). `wanted`: rows for which it holds are looked at. An expectation
+ * that speaks of names alone asks whether anything is called so: it adds none.
+ */
+void named_in_condition(struct binding *b, const struct program *condition);
+void named_in_expectation(struct binding *b, const struct program *condition, bool wanted);
+/* Notes which names and kinds of b->named no row can have; an error with `set strict on` (kinds.c). */
+struct hq_error *named_check(struct binding *b);
+/* Likewise of a pattern; *unknown becomes why, if it is not NULL. */
+struct hq_error *names_check(struct binding *b, const struct pattern *named, const char **unknown);
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
 /* `kind = line`: the kind, where the expression is a word that is also an attribute; else NULL. */

@@ -26,8 +26,9 @@ static void add_view_kinds(struct str *text, unsigned kinds)
             str_addf(text, "%s%s", told++ ? ", " : "", scope_kind_name(k));
 }
 
-struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word)
+static struct hq_error *kind_check(struct binding *b, const struct named *n)
 {
+    const char *word = n->value->text;
     enum scope_kind kind = kinds_find(word);
     AUTO_STR struct str text = {0};
 
@@ -52,25 +53,39 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
             str_addf(&text, ": a kind is %s", attribute_words[ATTRIBUTE_KIND].summary);
     }
     if (query_setting(b->env, SETTING_STRICT))
-        return place_error(&e->place, NULL, "%s", str_cstr(&text));
+        return place_error(&n->pattern.place, NULL, "%s", str_cstr(&text));
     vec_push(&b->selection->notes, xstrdup(str_cstr(&text)));
-    if (b->binds == BINDS_ROWS)
-        b->unknown_name = arena_strdup(b->arena, str_cstr(&text));
+    if (n->wanted)
+        b->unknown = arena_strdup(b->arena, str_cstr(&text));
     return NULL;
 }
 
-struct hq_error *names_check(struct binding *b, const struct pattern *named)
+struct hq_error *names_check(struct binding *b, const struct pattern *named, const char **unknown)
 {
     struct matches m;
 
-    if (b->binds != BINDS_ROWS || !(b->row_kinds & KIND_BIT(SCOPE_PROCEDURE)))
+    if (!(b->row_kinds & KIND_BIT(SCOPE_PROCEDURE)))
         return NULL;
     HQ_TRY(pattern_resolve(b->env, &b->selection->tree, named, b->row_kinds, &m));
     if (m.unknown) {
         vec_push(&b->selection->notes, xstrdup(m.problem));
-        b->unknown_name = arena_strdup(b->arena, m.unknown);
+        if (unknown)
+            *unknown = arena_strdup(b->arena, m.unknown);
     }
     matches_deinit(&m);
+    return NULL;
+}
+
+struct hq_error *named_check(struct binding *b)
+{
+    vec_foreach(n, &b->named) {
+        if (n->attribute->kind != PROGRAM_ATTRIBUTE)
+            continue;
+        if (n->attribute->attribute == ATTRIBUTE_NAME)
+            HQ_TRY(names_check(b, &n->pattern, n->wanted ? &b->unknown : NULL));
+        else if (n->attribute->attribute == ATTRIBUTE_KIND && n->value)
+            HQ_TRY(kind_check(b, n));
+    }
     return NULL;
 }
 

@@ -80,8 +80,8 @@ static struct hq_error *make_defined(struct run *run, const struct group *group,
     *out = (struct grouping_row){.name = arena_strdup(&run->arena, group->name),
                                  .origin = arena_strdup(&run->arena, group->origin),
                                  .scope = scope};
-    if (!g.found && g.unknown)
-        out->unknown = arena_printf(&run->arena, "group %s: %s", group->name, g.unknown);
+    if (members_unknown(&g))
+        out->unknown = arena_printf(&run->arena, "group %s: %s", group->name, members_unknown(&g));
     if (!error)
         find_contexts(run, &g, out);
     vec_foreach(l, &g.lines)
@@ -226,38 +226,52 @@ struct hq_error *grouping_make_shown(struct run *run, const struct grouping **ou
     return NULL;
 }
 
-static bool is_named(const struct grouping_row *row, const struct named_group *named)
+/* How far what a condition says of `group` is known. */
+struct group_found {
+    bool named, known; /* a group is called so; one of these names something that is known */
+    const char *unknown;
+};
+
+static struct group_found find_named(const struct grouping *g, const struct named *n)
 {
-    return named->regex ? regex_matches(named->regex, row->name) : !strcmp(row->name, named->name);
+    struct group_found f = {0};
+
+    for (size_t i = 0; i < g->count && !f.known; i++) {
+        const struct grouping_row *row = &g->rows[i];
+
+        if (!(n->value ? !strcmp(row->name, n->value->text) : regex_matches(n->condition->regex, row->name)))
+            continue;
+        f.named = true;
+        f.known = !row->unknown;
+        f.unknown = row->unknown;
+    }
+    return f;
 }
 
 /* A name that none of the groups has is like a pattern that matches nothing. */
-static struct hq_error *check_name(struct run *run, const struct grouping *g, const struct named_group *named)
+static struct hq_error *check_name(struct run *run, const struct grouping *g, const struct named *n)
 {
+    struct group_found found = find_named(g, n);
     AUTO_STR struct str text = {0};
     struct suggest near;
-    const char *unknown = NULL;
 
-    for (size_t i = 0; i < g->count; i++) {
-        if (is_named(&g->rows[i], named) && !g->rows[i].unknown)
-            return NULL;
-        if (is_named(&g->rows[i], named))
-            unknown = g->rows[i].unknown;
-    }
-    set_unknown(run, unknown);
-    if (unknown)
+    if (found.named) {
+        if (!found.known && n->wanted)
+            set_unknown(run, found.unknown);
         return NULL;
-    suggest_init(&near, named->regex ? "" : named->name, 3);
-    for (size_t i = 0; i < g->count && !named->regex; i++)
+    }
+    suggest_init(&near, n->value ? n->value->text : "", 3);
+    for (size_t i = 0; i < g->count && n->value; i++)
         suggest_add(&near, g->rows[i].name);
-    str_addf(&text, named->regex ? "no group matches `/%s/`" : "there is no group `%s`", named->name);
+    str_addf(&text, n->value ? "there is no group `%s`" : "no group matches `/%s/`", n->pattern.text);
     suggest_text(&near, &text);
     if (!g->count)
         str_add(&text, "; `set groups FILE` or `group NAME = ...` defines some");
     if (query_setting(run->env, SETTING_STRICT))
-        return place_error(&named->place, NULL, "%s", str_cstr(&text));
+        return place_error(&n->pattern.place, NULL, "%s", str_cstr(&text));
     run_note(run, "%s", str_cstr(&text));
-    set_unknown(run, arena_strdup(&run->arena, str_cstr(&text)));
+    if (n->wanted)
+        set_unknown(run, arena_strdup(&run->arena, str_cstr(&text)));
     return NULL;
 }
 
@@ -268,8 +282,9 @@ struct hq_error *grouping_check(struct run *run)
     if (!run->binding.uses_groups)
         return NULL;
     HQ_TRY(grouping_make(run, GROUPED_DEFINED, &g));
-    vec_foreach(named, &run->binding.groups)
-        HQ_TRY(check_name(run, g, named));
+    vec_foreach(n, &run->binding.named)
+        if (n->attribute->kind == PROGRAM_ATTRIBUTE && n->attribute->attribute == ATTRIBUTE_GROUP)
+            HQ_TRY(check_name(run, g, n));
     return NULL;
 }
 

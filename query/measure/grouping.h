@@ -21,7 +21,7 @@ struct grouping_row {
     const char *name, *origin;
     struct set inc, exc;  /* members; the contexts whose direct values are exclusive to it */
     const uint8_t *scope; /* [scope] of a defined group: enum membership; NULL */
-    const char *unknown;  /* nothing that it names is known, with samples or without: why; NULL */
+    const char *unknown;  /* members_unknown() */
 };
 
 struct grouping {

@@ -106,8 +106,9 @@ static struct hq_error *take_pattern(struct group_members *g, const struct group
     if (m.problem)
         members_note(g, "group %s: %s", g->group->name, m.problem);
     g->found |= !m.unknown;
-    if (m.unknown && !g->unknown)
-        g->unknown = MEM_STEAL(m.unknown);
+    char **unknown = part->pattern.kind == PATTERN_NAME && !part->pattern.wildcards ? &g->unknown_name : &g->unknown;
+    if (m.unknown && !*unknown)
+        *unknown = MEM_STEAL(m.unknown);
     if (m.scopes && part->kind == PART_LOOPS)
         take_loops(g, &m);
     else
@@ -153,6 +154,11 @@ struct hq_error *members_find(struct group_members *g)
     return error;
 }
 
+const char *members_unknown(const struct group_members *g)
+{
+    return g->unknown_name ? g->unknown_name : g->found ? NULL : g->unknown;
+}
+
 void members_deinit(struct group_members *g)
 {
     vec_foreach(l, &g->lines) {
@@ -163,6 +169,7 @@ void members_deinit(struct group_members *g)
     free(g->scope);
     free(g->held);
     free(g->unknown);
+    free(g->unknown_name);
 }
 
 /* ---- as a pattern ---- */
@@ -235,10 +242,13 @@ struct hq_error *members_match(struct query_env *env, const struct tree *t, cons
         out->scopes[i] = is_row(t, i, g.scope[i], kinds);
         out->scope_count += out->scopes[i];
     }
-    if (!error && !out->scope_count)
+    const char *unknown = error ? NULL : members_unknown(&g);
+    if (unknown)
+        out->unknown = xasprintf("group %s: %s", p->text, unknown);
+    if (unknown && out->scope_count)
+        out->problem = xstrdup(out->unknown);
+    else if (!error && !out->scope_count)
         out->problem = xasprintf("nothing here is in the group `%s`", p->text);
-    if (!error && !out->scope_count && !g.found && g.unknown)
-        out->unknown = xasprintf("group %s: %s", p->text, g.unknown);
     members_deinit(&g);
     return error;
 }

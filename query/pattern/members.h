@@ -30,6 +30,7 @@ struct group_members {
     VEC(struct line_part) lines;
     bool found;             /* one of its parts names something that is known */
     char *unknown;          /* the first that does not: why; owned, NULL */
+    char *unknown_name;     /* likewise, but of those that are one name, which is meant to be found; owned, NULL */
     struct group_list list; /* private */
     uint8_t *held;          /* private: [group] it was taken in already */
 };
@@ -37,6 +38,8 @@ struct group_members {
 /* Fills `scope` and `lines`; the first fields are the caller's. Deinit in any case. */
 struct hq_error *members_find(struct group_members *g);
 void members_deinit(struct group_members *g);
+/* Why nothing is to be expected of the group: one of its names, or all that it may hold, is not known; NULL. */
+const char *members_unknown(const struct group_members *g);
 /* Whether a place is one of the lines that are named; after the last question regex_failure is to be asked. */
 bool members_have_line(struct group_members *g, uint32_t file, uint32_t line);
 

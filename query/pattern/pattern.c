@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/pattern/pattern.h"
+#include "query/pattern/listed.h"
 #include "query/pattern/members.h"
 #include "common/map.h"
 #include "common/str.h"
@@ -361,12 +362,57 @@ static struct hq_error *nothing(const struct query_env *env, const struct tree *
     return NULL;
 }
 
+/* ---- regular expressions ---- */
+
+/* `told`: what is told where nothing matches. */
+static struct hq_error *match_regex(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                    const struct pattern *told, unsigned kinds, struct matches *out)
+{
+    struct regex *regex = NULL;
+    struct hq_error *err = regex_compile(p, &regex);
+
+    if (err)
+        return err;
+    out->scopes = xcalloc(t->scope_count, 1);
+    test_all(&(struct test){.stage = STAGE_REGEX, .regex = regex}, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
+    err = regex_failure(regex);
+    if (!err && matches_nothing(out))
+        err = nothing(env, t, told, kinds, regex, out);
+    regex_destroy(regex);
+    return err;
+}
+
+/* Each name of a list is meant to be found. */
+static struct hq_error *match_listed(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                     unsigned kinds, struct matches *out)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct listed_names names = {0};
+    struct hq_error *err;
+
+    listed_in_regex(p->text, &arena, &names);
+    err = match_regex(env, t, p, p, kinds, out);
+    for (size_t i = 0; i < names.len && !err && !out->unknown && !matches_nothing(out); i++) {
+        struct pattern one = *p, told = {.place = p->place, .kind = PATTERN_NAME, .text = names.data[i]};
+        struct matches m = {0};
+
+        one.text = arena_printf(&arena, "^\\Q%s\\E$", names.data[i]);
+        err = match_regex(env, t, &one, &told, kinds, &m);
+        if (!err && m.unknown) {
+            out->problem = MEM_STEAL(m.problem);
+            out->unknown = MEM_STEAL(m.unknown);
+        }
+        matches_deinit(&m);
+    }
+    vec_deinit(&names);
+    return err;
+}
+
 /* ---- interface ---- */
 
 struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
                                  struct matches *out)
 {
-    struct regex *regex = NULL;
     struct hq_error *err = NULL;
 
     *out = (struct matches){0};
@@ -379,10 +425,7 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
     } else if (p->kind == PATTERN_GROUP) {
         err = members_match(env, t, p, kinds, out);
     } else if (p->kind == PATTERN_REGEX) {
-        HQ_TRY(regex_compile(p, &regex));
-        out->scopes = xcalloc(t->scope_count, 1);
-        test_all(&(struct test){.stage = STAGE_REGEX, .regex = regex}, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
-        err = regex_failure(regex);
+        err = match_listed(env, t, p, kinds, out);
     } else {
         out->scopes = xcalloc(t->scope_count, 1);
         match_name(t, p, kinds, out);
@@ -392,8 +435,7 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
         }
     }
     if (!err && matches_nothing(out) && !out->problem)
-        err = nothing(env, t, p, kinds, regex, out);
-    regex_destroy(regex);
+        err = nothing(env, t, p, kinds, NULL, out);
     if (err)
         matches_deinit(out);
     return err;

@@ -36,9 +36,9 @@ struct matches {
     size_t scope_count; /* how many match */
     uint32_t *contexts; /* ascending, if scopes is NULL */
     size_t context_count;
-    char *problem; /* nothing matched: the warning; NULL otherwise */
-    char
-        *unknown; /* nothing matched, nor is a procedure or load module without samples called so: the sentence; NULL */
+    char *problem; /* it, or a name of a list that it is (listed.h), matched nothing: the warning; NULL otherwise */
+    /* Nor is a procedure or load module without samples called so: the sentence; NULL. */
+    char *unknown;
 };
 
 void matches_deinit(struct matches *m);

@@ -62,28 +62,6 @@ static bool identifies(const struct run *run, const struct program *p)
     }
 }
 
-static bool names_row(const struct program *p)
-{
-    return p->kind == PROGRAM_ATTRIBUTE || p->kind == PROGRAM_SLOT;
-}
-
-/* The attribute that a condition wants to be one value, or to match; NULL: it is no such condition. *value: the other
- * side, NULL of a match. */
-static const struct program *wanted(const struct program *p, const struct program **value)
-{
-    *value = NULL;
-    if (p->kind == PROGRAM_MATCH)
-        return !p->negated && p->args[0]->kind == PROGRAM_ATTRIBUTE ? p->args[0] : NULL;
-    if (p->kind != PROGRAM_BINARY || p->op != OP_EQ)
-        return NULL;
-    bool turned = names_row(p->args[1]);
-
-    *value = p->args[!turned];
-    return names_row(p->args[turned]) && ((*value)->kind == PROGRAM_TEXT || (*value)->kind == PROGRAM_NUMBER)
-               ? p->args[turned]
-               : NULL;
-}
-
 /* Load modules are known without samples. */
 static bool holds_for_module(const struct db *db, const struct program *p)
 {
@@ -97,44 +75,29 @@ static bool holds_for_module(const struct db *db, const struct program *p)
     return false;
 }
 
-static bool holds_for_any(struct run *run, const struct program *p, const struct program *attribute,
-                          const struct entries *all)
+static bool holds_for_any(struct run *run, const struct named *n, const struct entries *all)
 {
     for (size_t i = 0; i < all->len && !run_interrupted(run); i++) {
         struct facts facts = entry_facts(run, all->data[i]);
         struct point at = entry_point(run, all->data[i], &facts);
 
-        if (program_truth(p, &at) == 1)
+        if (program_truth(n->condition, &at) == 1)
             return true;
     }
-    return attribute->kind == PROGRAM_ATTRIBUTE &&
-           (holds_for_module(run->tree->db, p) || holds_for_module(run->tree->old, p));
+    return n->attribute->kind == PROGRAM_ATTRIBUTE &&
+           (holds_for_module(run->tree->db, n->condition) || holds_for_module(run->tree->old, n->condition));
 }
 
-/* Returns a condition that has to hold for the whole, and holds for nothing that is there; NULL: there is none. */
-static const struct program *nowhere(struct run *run, const struct program *p, const struct entries *all)
-{
-    const struct program *value, *attribute = wanted(p, &value);
-
-    if (p->kind == PROGRAM_BINARY && (p->op == OP_AND || p->op == OP_OR)) {
-        const struct program *a = nowhere(run, p->args[0], all);
-
-        return !a == (p->op == OP_AND) ? nowhere(run, p->args[1], all) : a;
-    }
-    return attribute && identifies(run, attribute) && !holds_for_any(run, p, attribute, all) ? p : NULL;
-}
-
-static void suggest_values(struct run *run, const struct program *attribute, const struct program *value,
-                           const struct entries *all, struct str *out)
+static void suggest_values(struct run *run, const struct named *n, const struct entries *all, struct str *out)
 {
     struct suggest near;
 
-    suggest_init(&near, value->text, 2);
+    suggest_init(&near, n->value->text, 2);
     for (size_t i = 0; i < all->len && !run_interrupted(run); i++) {
         char buffer[PROGRAM_TEXT_ROOM];
         struct facts facts = entry_facts(run, all->data[i]);
         struct point at = entry_point(run, all->data[i], &facts);
-        const char *text = program_text(attribute, &at, buffer);
+        const char *text = program_text(n->attribute, &at, buffer);
 
         if (text)
             suggest_add(&near, arena_strdup(&run->arena, file_basename(text)));
@@ -142,20 +105,19 @@ static void suggest_values(struct run *run, const struct program *attribute, con
     suggest_text(&near, out);
 }
 
-static const char *tell_nowhere(struct run *run, const struct program *p, const struct entries *all)
+static const char *tell_nowhere(struct run *run, const struct named *n, const struct entries *all)
 {
-    const struct program *value, *attribute = wanted(p, &value);
-    const char *name = attribute->kind == PROGRAM_SLOT ? run->selection.measures.data[attribute->slot / 2].name
-                                                       : attribute_words[attribute->attribute].name;
+    const char *name = n->attribute->kind == PROGRAM_SLOT ? run->selection.measures.data[n->attribute->slot / 2].name
+                                                          : attribute_words[n->attribute->attribute].name;
     AUTO_STR struct str text = {0};
 
-    if (!value)
-        str_addf(&text, "no row has a %s that matches `/%s/`", name, p->text);
-    else if (!value->is_text)
-        str_addf(&text, "no row has the %s %.15g", name, value->number);
+    if (!n->value)
+        str_addf(&text, "no row has a %s that matches `/%s/`", name, n->pattern.text);
+    else if (!n->value->is_text)
+        str_addf(&text, "no row has the %s %.15g", name, n->value->number);
     else {
-        str_addf(&text, "no row has the %s `%s`", name, value->text);
-        suggest_values(run, attribute, value, all, &text);
+        str_addf(&text, "no row has the %s `%s`", name, n->value->text);
+        suggest_values(run, n, all, &text);
     }
     return arena_strdup(&run->table->arena, str_cstr(&text));
 }
@@ -169,27 +131,42 @@ static const char *tell_blank(struct run *run, const struct program *blank)
                         blank->attribute == ATTRIBUTE_RANK ? "; threads have the attribute `thread`" : "");
 }
 
-struct hq_error *absent_tell(struct run *run, const struct entries *all)
+static struct hq_error *tell(struct run *run, const struct place *place, const char *why)
 {
+    if (query_setting(run->env, SETTING_STRICT))
+        return place_error(place, NULL, "%s", why);
+    run_note(run, "%s", why);
+    run->unknown = why;
+    return NULL;
+}
+
+/* An attribute that no row has, where that is why none is kept. */
+static const struct program *find_blank(struct run *run, const struct entries *all, const struct place **place)
+{
+    const struct program *found = NULL;
+
     for (size_t i = 0; i < all->len; i++)
         if (all->data[i]->match)
             return NULL;
-    for (size_t i = 0; i < run->where.len && all->len; i++) {
-        const struct program *p = blank_attribute(run, run->where.data[i], all), *no;
-        const char *why = NULL;
+    for (size_t i = 0; i < run->where.len && all->len && !found; i++) {
+        const struct program *p = blank_attribute(run, run->where.data[i], all);
 
-        /* `group` says itself which groups there are. */
-        if (p && p->attribute != ATTRIBUTE_GROUP)
-            why = tell_blank(run, p);
-        else if ((no = nowhere(run, run->where.data[i], all)))
-            why = tell_nowhere(run, no, all);
-        if (!why)
-            continue;
-        if (query_setting(run->env, SETTING_STRICT))
-            return place_error(&run->query->where.data[i]->place, NULL, "%s", why);
-        run_note(run, "%s", why);
-        run->unknown = why;
-        break;
+        *place = &run->query->where.data[i]->place;
+        if (p && p->attribute != ATTRIBUTE_GROUP) /* `group` says itself which groups there are */
+            found = p;
     }
+    return found;
+}
+
+struct hq_error *absent_tell(struct run *run, const struct entries *all)
+{
+    const struct place *place;
+    const struct program *blank = find_blank(run, all, &place);
+
+    if (blank)
+        return tell(run, place, tell_blank(run, blank));
+    vec_foreach(n, &run->binding.named)
+        if (n->wanted && all->len && identifies(run, n->attribute) && !holds_for_any(run, n, all))
+            HQ_TRY(tell(run, &n->condition->expr->place, tell_nowhere(run, n, all)));
     return NULL;
 }

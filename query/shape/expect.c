@@ -374,6 +374,7 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
         }
         const char *unknown = run->of.unknown          ? run->of.unknown
                               : run->selection.unknown ? run->selection.unknown
+                              : run->binding.unknown   ? run->binding.unknown
                               : any || run->unknown    ? run->unknown
                                                        : run->binding.unknown_name;
 

@@ -486,6 +486,8 @@ struct hq_error *stretches_find(struct run *run, const struct trace *t, struct v
         err = pattern_resolve(run->env, run->tree, view->between, KINDS_PATH, &between);
     if (!err && between.problem)
         run_note(run, "%s", between.problem);
+    if (!err && between.unknown && !run->unknown)
+        run->unknown = arena_strdup(&run->arena, between.unknown);
     if (!err) {
         AUTO_FREE uint8_t *mark = view->between ? matches_mark(&between, run->tree)
                                   : view->of    ? matches_mark(&run->of, run->tree)
