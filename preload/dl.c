@@ -5,6 +5,7 @@
  */
 #include "preload/export.h"
 #include "preload/modules.h"
+#include "preload/openmp/runtime.h"
 #include "preload/options.h"
 #include "preload/recipe.h"
 
@@ -16,7 +17,9 @@ EXPORT int dlclose(void *handle)
 
     if (active)
         modules_closing();
+    runtime_forget();
     int result = REAL(dlclose)(handle);
+    runtime_forget();
     if (active) {
         modules_refresh();
         recipe_forget_all();

@@ -183,7 +183,7 @@ void *libc_behind(const void *address, const char *name)
     if (!handle)
         return NULL;
     found = libc_symbol(handle, name);
-    dlclose(handle);
+    REAL(dlclose)(handle); /* nothing goes away that our own would have to look for */
     return found;
 }
 

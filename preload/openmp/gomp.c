@@ -9,35 +9,22 @@
  * that a later version adds at the end are none of ours.
  */
 #include "preload/openmp/gomp.h"
-#include "preload/libc.h"
 
 #include <stddef.h>
 
-/* A library that was loaded for one plugin alone is not found behind ours, but behind the plugin. */
-__attribute__((noinline, cold)) void *gomp_find(_Atomic(void *) *where, const char *name, const void *caller)
-{
-    void *address = real_lookup(where, name);
-
-    return address ? address : libc_behind(caller, name);
-}
-
 /*
- * The runtime's omp_get_num_threads, found where the program calls it: no version of the interface lacks it. The teams
- * of a `teams` construct have one thread each, and libgomp runs them in turn.
+ * No version of the interface lacks omp_get_num_threads. The teams of a `teams` construct have one thread each, and
+ * libgomp runs them in turn.
  */
-static _Atomic(void *) get_num_threads;
-
-static int team_size(void)
+static void count_team(const struct region *r)
 {
-    void *function = atomic_load_explicit(&get_num_threads, memory_order_relaxed);
-
-    return function ? ((int (*)(void))function)() : 0;
+    if (r->threads)
+        region_team(r, r->threads());
 }
 
-static void find_team_size(const void *caller)
+static void find_team_size(struct region *r, const void *caller)
 {
-    if (!atomic_load_explicit(&get_num_threads, memory_order_relaxed))
-        gomp_find(&get_num_threads, "omp_get_num_threads", caller);
+    r->threads = (int (*)(void))runtime_find("omp_get_num_threads", caller);
 }
 
 /* In every thread of a team. */
@@ -49,7 +36,7 @@ static __attribute__((noinline)) void run(void *argument)
     region_opening(false);
     marks_enter((struct mark){here, r->id, HQM_NODE_INSIDE, MARK_OURS});
     if (r->home == &marks)
-        region_team(r, team_size());
+        count_team(r);
     r->body(r->data);
     marks_leave(here);
     if (r->home == &marks)
@@ -78,7 +65,7 @@ static void leave(struct region *r)
     if (real_ && region_open(&region_, (const void *)body, CALLER, HQM_RUNTIME_GOMP)) { \
         body = run; \
         data = &region_; \
-        find_team_size(CALLER); \
+        find_team_size(&region_, CALLER); \
         region_opening(true); \
     }
 
@@ -148,7 +135,7 @@ static struct region *start(body_function **body, void **data, uint64_t sp)
     *r = (struct region){.body = *body, .data = *data, .frame = sp - 8};
     if (!region_open(r, (const void *)*body, (const void *)*(const uint64_t *)sp, HQM_RUNTIME_GOMP))
         return NULL;
-    find_team_size((const void *)*(const uint64_t *)sp);
+    find_team_size(r, (const void *)*(const uint64_t *)sp);
     r->frame = sp;
     *body = run;
     *data = r;
@@ -168,7 +155,7 @@ static struct region *start(body_function **body, void **data, uint64_t sp)
         region_opening(false); \
         if (region_) { \
             marks_enter((struct mark){sp_, region_->id, HQM_NODE_INSIDE, MARK_ANY}); \
-            region_team(region_, team_size()); \
+            count_team(region_); \
         } \
     }
 #define LOOP_START(function) \

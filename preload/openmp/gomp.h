@@ -5,18 +5,11 @@
 
 #include "preload/export.h"
 #include "preload/openmp/region.h"
+#include "preload/openmp/runtime.h"
 
 typedef void body_function(void *);
 
-/* The runtime's function of a name, kept in *where; NULL: there is none. `caller`: an address in who calls it. */
-void *gomp_find(_Atomic(void *) *where, const char *name, const void *caller);
-
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-#define RUNTIME(function) \
-    ({ \
-        static _Atomic(void *) found_; \
-        void *address_ = atomic_load_explicit(&found_, memory_order_relaxed); \
-        (__typeof__(&function))(address_ ? address_ : gomp_find(&found_, #function, CALLER)); \
-    })
+#define CALLER            __builtin_extract_return_addr(__builtin_return_address(0))
+#define RUNTIME(function) ((__typeof__(&function))runtime_find(#function, CALLER))
 
 #endif

@@ -13,6 +13,7 @@ struct region {
     void *first;          /* libgomp's GOMP_parallel_reductions reads it here, in place of the program's data */
     void (*body)(void *); /* the program's procedure for each thread, with its argument; libgomp only */
     void *data;
+    int (*threads)(void);     /* the runtime's count of the present team, NULL: not known; libgomp only */
     uint64_t frame;           /* frame pointer of our function that opens it, 0 none: the call is told from there, and
                                  below it the thread waits for the others (marks.h) */
     uint64_t id;              /* lane << 32 | node; 0: none, nothing is to be done */
@@ -40,7 +41,7 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
 uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body);
 
 /* In the thread that opened it: its team has so many threads, by the runtime's count; below 1 it is not known. */
-static inline void region_team(struct region *r, int threads)
+static inline void region_team(const struct region *r, int threads)
 {
     if (!r->record || threads < 1)
         return;

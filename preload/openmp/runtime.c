@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/openmp/runtime.h"
+
+#include "preload/export.h"
+#include "preload/libc.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What was found, by place and name. A slot is filled under a key of its own, and read between two looks at its key:
+ * threads need no lock. Keys have the number of times that something was unloaded, so that none is of code that was
+ * there before.
+ */
+enum { KNOWN = 1024, TRIES = 8, PLACE_BITS = 48 };
+#define FILLING 1
+
+static struct {
+    _Atomic uint64_t key; /* 0: free */
+    _Atomic(const char *) name;
+    _Atomic(void *) function;
+} known[KNOWN];
+static _Atomic uint64_t unloaded;
+
+void runtime_forget(void)
+{
+    atomic_fetch_add(&unloaded, 1);
+}
+
+static void keep(uint32_t first, uint64_t key, uint64_t round, const char *name, void *function)
+{
+    for (uint32_t i = 0; i < TRIES; i++) {
+        uint64_t old = atomic_load(&known[(first + i) % KNOWN].key);
+
+        if (old == FILLING || (old && old >> PLACE_BITS == round >> PLACE_BITS) ||
+            !atomic_compare_exchange_strong(&known[(first + i) % KNOWN].key, &old, FILLING))
+            continue;
+        atomic_store(&known[(first + i) % KNOWN].name, name);
+        atomic_store(&known[(first + i) % KNOWN].function, function);
+        atomic_store(&known[(first + i) % KNOWN].key, key);
+        return;
+    }
+}
+
+/* Where a reference is weak and there is no runtime, what is found behind the program is ours. */
+static bool is_ours(const void *function)
+{
+    const struct link_map *map = function ? libc_module_of(function) : NULL;
+
+    return map && map->l_ld == _DYNAMIC;
+}
+
+static __attribute__((noinline, cold)) void *look_up(const char *name, const void *caller)
+{
+    void *function = real_next(name);
+
+    if (!function)
+        function = libc_behind(caller, name);
+    return is_ours(function) ? NULL : function;
+}
+
+void *runtime_find(const char *name, const void *caller)
+{
+    uint64_t round = atomic_load_explicit(&unloaded, memory_order_relaxed) << PLACE_BITS;
+    uint64_t key = (uint64_t)caller | round;
+    uint32_t first = (uint32_t)((((uint64_t)caller ^ (uint64_t)name) * 0x9e3779b97f4a7c15u) >> 32);
+    void *function;
+
+    for (uint32_t i = 0; i < TRIES; i++) {
+        __typeof__(&known[0]) k = &known[(first + i) % KNOWN];
+        uint64_t found = atomic_load_explicit(&k->key, memory_order_acquire);
+
+        if (!found)
+            break;
+        if (found != key || atomic_load_explicit(&k->name, memory_order_acquire) != name)
+            continue;
+        function = atomic_load_explicit(&k->function, memory_order_acquire);
+        if (atomic_load_explicit(&k->key, memory_order_relaxed) == key)
+            return function;
+    }
+    function = look_up(name, caller);
+    if (function)
+        keep(first, key, round, name, function);
+    return function;
+}
