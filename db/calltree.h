@@ -44,6 +44,7 @@ struct tree_creator {
  * opens it enters (`callee`). Module TREE_NONE: not known. */
 struct tree_opening {
     struct tree_site body, callee;
+    uint32_t runtime, zero; /* enum hqm_runtime */
 };
 
 /* In tree_module.flags: no load module, but the code in none of a process; `path` is the measurement that names it

@@ -113,7 +113,8 @@ static struct tree_site site_in(const struct lanes *l, uint32_t module, uint64_t
 static uint64_t opening_of(const struct lanes *l, const struct calltree *tree, struct calltree *add,
                            const struct hqm_region *r)
 {
-    struct tree_opening o = {site_in(l, r->body_module, r->body), site_in(l, r->callee_module, r->callee)};
+    struct tree_opening o = {site_in(l, r->body_module, r->body), site_in(l, r->callee_module, r->callee), r->runtime,
+                             0};
     uint32_t found = add ? keymap_add(&add->openings, &o, NULL) : keymap_find(&tree->openings, &o);
 
     return found == KEYMAP_NONE ? 0 : found + 1u;

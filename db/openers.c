@@ -77,15 +77,29 @@ static const char *host_name(const struct module_work *w, uint32_t scope)
     return NULL;
 }
 
-/* Of each load module the bodies of regions are met as what the runtime calls in them. */
+struct numbers {
+    uint64_t *data;
+    size_t len, cap;
+};
+
+/* Of each load module the bodies that recordings name: libgomp's names tell who opens them. */
+static void recorded_bodies(const struct attribution *a, struct numbers *bodies)
+{
+    for (uint32_t i = 0; i < a->tree->openings.len; i++) {
+        const struct tree_opening *o = keymap_key(&a->tree->openings, i);
+
+        if (o->runtime == HQM_RUNTIME_OMPT && o->body.module < a->tree->modules.len)
+            vec_push(&bodies[o->body.module], o->body.offset);
+    }
+}
+
+/* Where they do not name them, bodies are met as what the runtime calls. */
 void openers_find(struct attribution *a)
 {
     const struct calltree *t = a->tree;
-    struct numbers {
-        uint64_t *data;
-        size_t len, cap;
-    } *bodies = xcalloc(t->modules.len + 1, sizeof *bodies);
+    struct numbers *bodies = xcalloc(t->modules.len + 1, sizeof *bodies);
 
+    recorded_bodies(a, bodies);
     for (uint32_t i = 0; i < t->frames.len; i++) {
         const struct tree_frame *f = calltree_frame(t, i);
         const struct tree_opening *o;

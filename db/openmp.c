@@ -65,7 +65,7 @@ static void note_body(struct attribution *a, uint32_t region, uint32_t module, u
         return;
     opener = opener_name(a, region, module, procedure);
     o->kind = BODY_OF_REGION;
-    if (at_entry && x->line) {
+    if (at_entry && x->line && !o->line) {
         o->file = intern_str(&w->structure.strings, x->file);
         o->line = x->line;
     }

@@ -28,8 +28,9 @@
  *   ARCH_MACHINE, ARCH_NAME, ARCH_LOADER    its ELF machine, what it is called, the C library's loader
  *   ARCH_VDSO_CLOCK           the vDSO's clock_gettime
  *
- * and what its other files define (walk.h, entry.h, patch/): walk_without_cfi, walk_signal, walk_behind_switch,
- * walk_found_return, the entries of signal handlers, and marked procedures.
+ * and what its other files define (walk.h, entry.h, patch/, openmp/fork.h): walk_without_cfi, walk_signal,
+ * walk_behind_switch, walk_found_return, the entries of signal handlers, marked procedures, and libomp's functions that
+ * open regions.
  */
 #ifndef HQ_PRELOAD_ARCH_ARCH_H
 #define HQ_PRELOAD_ARCH_ARCH_H

@@ -8,6 +8,7 @@
  * below the runtime's function that the program called.
  */
 #include "preload/export.h"
+#include "preload/openmp/fork.h"
 #include "preload/openmp/ompt.h"
 #include "preload/openmp/region.h"
 #include "preload/openmp/tasks.h"
@@ -59,7 +60,7 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
     if (!r || !call)
         return; /* without a call it is a team of a league, which libomp makes for itself */
     r->frame = frame_of_call(frame, call);
-    if (region_open(r, NULL, call, HQM_RUNTIME_OMPT))
+    if (region_open(r, fork_body(call), call, HQM_RUNTIME_OMPT))
         region->ptr = r;
 }
 

@@ -434,7 +434,7 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     clang -O2 -g -fopenmp -fPIE -pie -Itests/programs -o "$TMP/jumps-libomp" "$TMP/jumps.c" && jumps "$TMP/jumps-libomp" libomp
     clang -O2 -g -fopenmp -fno-pie -no-pie -Itests/programs -o "$TMP/jumps-fixed" "$TMP/jumps.c" && jumps "$TMP/jumps-fixed" "libomp, fixed addresses"
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/ends-libomp" "$TMP/ends.c" &&
-        ends "$TMP/ends-libomp" libomp 'parallel region at ends.c:5 20;parallel region called at ends.c:22 20;parallel region in outer 40;'
+        ends "$TMP/ends-libomp" libomp 'parallel region at ends.c:5 20;parallel region at ends.c:8 40;parallel region at ends.c:14 20;'
     clang++ -O2 -g -fopenmp -Itests/programs -o "$TMP/places-libomp" tests/programs/places.cc
     places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# OpenMP's runtimes where plugins bring them: each call goes on to the runtime that the loader would have bound it to, and is looked up once.
+# OpenMP's runtimes where plugins bring them: each call goes on to the runtime that the loader would have bound it to, and is looked up once. And
+# clang's calls, which pass through the collector for the body of the region.
 . tests/collector/lib.sh
 
 rows() { "$HQ" "$DB" "$1 as csv" 2>>"$TMP/err" | sed '1d; s/\r$//'; }
@@ -109,4 +110,75 @@ plugins "libomp" '15 2 3;8 3 52;' "$TMP/three.so" three
 record -- "$TMP/opens" 50 "$TMP/one.so" one "$TMP/three.so" three "$TMP/two.so" two
 check "three runtimes: each computes what it does alone" [ "$(sort "$TMP/out" | uniq -c | awk '{ printf "%s ", $1 }')" = "3 6 " ]
 
+# What a procedure opens by several jumps is as many regions, each of its procedure and with its line, also where no sample fell into it.
+cat >"$TMP/jumps.c" <<'C'
+static int x[64];
+__attribute__((noinline)) static void last(int *p)
+{
+#pragma omp parallel num_threads(1)
+    p[0]++;
+}
+__attribute__((noinline)) static void chained(int *p)
+{
+    if (p) {
+        last(p);
+        return;
+    }
+#pragma omp parallel num_threads(1)
+    x[3]++;
+}
+__attribute__((noinline)) static void either(int which)
+{
+    if (which) {
+#pragma omp parallel num_threads(1)
+        x[1]++;
+    } else {
+#pragma omp parallel num_threads(1)
+        x[2]++;
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 300; i++) {
+        chained(x);
+        either(i % 3 == 0);
+    }
+    return x[0] != 300 || x[1] != 100 || x[2] != 200;
+}
+C
+clang -O2 -g -fopenmp -o "$TMP/jumps" "$TMP/jumps.c"
+record -- "$TMP/jumps"
+check "jumps: the program runs as ever" [ "$status" = 0 ]
+rows 'regions all sort by line columns line, entries' | awk -F, '{ print $(NF - 1), $NF }' | tr '\n' ';' >"$TMP/regions"
+check "jumps: line and entries of each region: $(cat "$TMP/regions")" [ "$(cat "$TMP/regions")" = "4 300;19 100;22 200;" ]
+for of in last:1 either:2 chained:0 main:0; do
+    check "jumps: regions of ${of%:*}" [ "$(rows "regions of ${of%:*} all columns entries" | grep -c region)" = "${of#*:}" ]
+done
+
+# Arguments arrive, in registers and on the stack, whatever they are.
+cat >"$TMP/passes.cc" <<'C'
+#include <cstdio>
+#include <omp.h>
+template <int N> long many(long a, double b, float c, bool d, const char *text)
+{
+    long sum = 0, v0 = a, v1 = a + 1, v2 = a + 2, v3 = a + 3, v4 = a + 4, v5 = a + 5, v6 = a + 6, v7 = a + 7, v8 = a + 8, v9 = a + 9;
+    double w0 = b, w1 = b + 1, w2 = b + 2, w3 = b + 3, w4 = b + 4, w5 = b + 5;
+#pragma omp parallel num_threads(N) firstprivate(a, b, c, d, text, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, w0, w1, w2, w3, w4, w5) reduction(+ : sum)
+    sum += v0 + v1 * 2 + v2 * 3 + v3 * 4 + v4 * 5 + v5 * 6 + v6 * 7 + v7 * 8 + v8 * 9 + v9 * 10 + (long)(w0 + 2 * w1 + 3 * w2 + 4 * w3 + 5 * w4 + 6 * w5) + (long)(b + c) + d + text[0] + a;
+    return sum;
+}
+int main()
+{
+    printf("%ld %ld %ld\n", many<1>(1, 2.5, 3.25f, true, "x"), many<2>(7, -2.5, 1e6f, false, "y"), many<3>(-1, 0, 0, true, "z"));
+    long leagues = 0;
+#pragma omp teams num_teams(2) thread_limit(1) reduction(+ : leagues)
+    leagues += omp_get_team_num() + 1;
+    printf("%d\n", leagues >= 1);
+}
+C
+for level in -O0 -O2; do
+    clang++ $level -g -fopenmp -o "$TMP/passes" "$TMP/passes.cc"
+    record -- "$TMP/passes"
+    check "arguments, $level: $(tr '\n' ' ' <"$TMP/out")" [ "$(cat "$TMP/out")" = "$("$TMP/passes")" ]
+done
 finish
