@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * What was found, by place and name. A slot is filled under a key of its own, and read between two looks at its key:
- * threads need no lock. Keys have the number of times that something was unloaded, so that none is of code that was
- * there before.
+ * The functions that were found, by place and name. A slot is filled under a key of its own, and read between two looks
+ * at its key: threads need no lock. Keys have the number of times that something was unloaded, so that none is of code
+ * that was there before.
  */
 enum { KNOWN = 1024, TRIES = 8, PLACE_BITS = 48 };
 #define FILLING 1
