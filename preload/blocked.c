@@ -106,10 +106,12 @@ void blocked_before_exec(void)
 {
     if (is_to_be_told())
         raw_sigmask(SIG_BLOCK, &trap, NULL);
+    signal_before_exec();
 }
 
 void blocked_after_exec(void)
 {
+    signal_after_exec();
     if (is_to_be_told())
         raw_sigmask(SIG_UNBLOCK, &trap, NULL);
 }

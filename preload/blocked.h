@@ -34,7 +34,7 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context);
 /* A seccomp filter forbids to send signals again: they are kept. */
 void blocked_freeze(void);
 
-/* Around what hands the mask on to another program. */
+/* Around what hands on to another program whether the signal is blocked, or ignored. */
 void blocked_before_exec(void);
 void blocked_after_exec(void);
 

@@ -8,6 +8,7 @@
 #include "preload/export.h"
 #include "preload/interruption.h"
 #include "preload/options.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/trap.h"
 
@@ -81,22 +82,24 @@ static void insist(int number, sighandler_t kept, sighandler_t wanted)
     raw_sigaction(number, &now, NULL);
 }
 
-/* A handler that was set up by another function than sigaction, which alone knows its flags, gets the right entry. */
+/* A handler that was set up before the start, or by another function than sigaction, which alone knows its flags, gets
+ * the right entry and mask. */
 static void settle(int number)
 {
     struct sigaction action;
 
     if (REAL(sigaction)(number, NULL, &action) != 0 || action.sa_sigaction == cut_on_bus)
         return;
-    sighandler_t handler = entry_of(number, entry_behind(action.sa_handler), action.sa_flags);
-    if (number == SIGBUS && guards_file && action.sa_handler == SIG_DFL) {
+    sighandler_t kept = action.sa_handler;
+    sigset_t mask = action.sa_mask;
+    action.sa_handler = entry_of(number, entry_behind(kept), action.sa_flags);
+    signal_without_ours(&mask, &action.sa_mask);
+    if (number == SIGBUS && guards_file && kept == SIG_DFL) {
         shadow[number] = action;
         install(number, cut_on_bus);
-    } else if (handler != action.sa_handler) {
-        sighandler_t kept = action.sa_handler;
-        action.sa_handler = handler;
+    } else if (action.sa_handler != kept || memcmp(&action.sa_mask, &mask, sizeof ours) != 0) {
         REAL(sigaction)(number, &action, NULL);
-        insist(number, kept, handler);
+        insist(number, kept, action.sa_handler);
     }
 }
 
@@ -118,15 +121,19 @@ bool signal_may_be_handled(void)
     return raw_sigaction(SIGNAL_RESERVED, NULL, &now) == 0 && raw_sigaction(SIGNAL_RESERVED, &now, NULL) == 0;
 }
 
-/* Before glibc 2.34 libpthread has set up its handler when it was initialised, before us. */
+/* An action that the process has already, set up by a constructor or handed on by exec, is the program's; of the
+ * reserved one the C library's: before glibc 2.34 libpthread has set up its handler when it was initialised, before us.
+ */
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *))
 {
     if (number == SIGNAL_RESERVED) {
         keep_reserved();
         reserved_handler = handler;
     }
-    if (number == SIGTRAP)
+    if (number == SIGTRAP) {
         trap_handler = handler;
+        REAL(sigaction)(number, NULL, &shadow[number]);
+    }
     install(number, handler);
     ours |= bit(number);
 }
@@ -140,16 +147,37 @@ void signal_retake(void)
     settle(SIGBUS);
 }
 
-/* clone3 can give a child no handlers at all (CLONE_CLEAR_SIGHAND). */
-void signal_after_fork(void)
+/* True if it was the kernel's default action. */
+static bool retake_trap(void)
 {
     struct raw_action now;
 
-    if (is_shared(SIGTRAP) && raw_sigaction(SIGTRAP, NULL, &now) == 0 && now.handler == (uint64_t)SIG_DFL) {
+    if (!is_shared(SIGTRAP) || raw_sigaction(SIGTRAP, NULL, &now) != 0 || now.handler == (uint64_t)trap_handler)
+        return false;
+    install(SIGTRAP, trap_handler);
+    return now.handler == (uint64_t)SIG_DFL;
+}
+
+/* clone3 can give a child no handlers at all (CLONE_CLEAR_SIGHAND), and another thread may just have been handing on
+ * that the signal is ignored. */
+void signal_after_fork(void)
+{
+    if (retake_trap())
         shadow[SIGTRAP] = (struct sigaction){0};
-        install(SIGTRAP, trap_handler);
-    }
     settle(SIGBUS);
+}
+
+/* The clock's signals are lost meanwhile, but not what they stand for: the next sample finds that in the ring. A
+ * breakpoint would end the program. */
+void signal_before_exec(void)
+{
+    if (is_shared(SIGTRAP) && shadow[SIGTRAP].sa_handler == SIG_IGN && !options.marked)
+        raw_sigaction(SIGTRAP, &(struct raw_action){.handler = (uint64_t)SIG_IGN}, NULL);
+}
+
+void signal_after_exec(void)
+{
+    retake_trap();
 }
 
 void signal_interrupts(void)
@@ -296,12 +324,19 @@ void signal_wait_ends(bool before, const sigset_t *mask)
     errno = error;
 }
 
+/* A child of vfork has handlers of its own, and no clock; it has breakpoints. */
 static int shadow_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction before = shadow[number];
 
-    if (action)
+    if (!options.marked && !process_is_this()) {
+        if (REAL(sigaction)(number, action, &before) != 0)
+            return -1;
+        if (before.sa_sigaction == trap_handler)
+            before = shadow[number];
+    } else if (action) {
         shadow[number] = *action;
+    }
     if (old)
         *old = before;
     return 0;

@@ -39,6 +39,10 @@ void signal_retake(void);
 /* In a forked child, which may have been given no handlers. */
 void signal_after_fork(void);
 
+/* Around what hands on to another program that this one ignores SIGTRAP. */
+void signal_before_exec(void);
+void signal_after_exec(void);
+
 /* One of ours can end a system call early (interruption.h). Likewise before threads exist. */
 void signal_interrupts(void);
 

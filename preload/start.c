@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/start.h"
 
+#include "preload/entry.h"
 #include "preload/export.h"
 #include "preload/file.h"
 #include "preload/find.h"
@@ -28,13 +29,8 @@ static void complain(int error)
     libc_setenv("HQ_TOLD", "1");
 }
 
-void start_once(void)
+static void begin(void)
 {
-    static bool started;
-
-    if (started)
-        return;
-    started = true;
     say_prepare();
     real_find_all(libc_find_first);
     if (!options_read())
@@ -66,6 +62,24 @@ void start_once(void)
     signal_start();
     thread_begin_first();
     patch_start();
+}
+
+/* A handler that a constructor has set up before us waits: it may leave by a jump, fork, or interrupt us as often as we
+ * come on by an instruction. What an instruction raises comes at once, as what a filter of system calls does. */
+void start_once(void)
+{
+    const uint64_t waits = ~(uint64_t)(ENTRY_FAULTS | 1 << (SIGTRAP - 1) | 1 << (SIGSYS - 1));
+    static bool started;
+    uint64_t before;
+
+    if (started)
+        return;
+    started = true;
+    bool blocked = raw_sigmask(SIG_BLOCK, &waits, &before) == 0;
+    begin();
+    before = waits & ~before;
+    if (blocked)
+        raw_sigmask(SIG_UNBLOCK, &before, NULL);
 }
 
 static __attribute__((constructor)) void start(void)

@@ -4,11 +4,12 @@
 . tests/collector/lib.sh
 ulimit -c 0
 {
-for program in guests trapped handled; do for kind in $("$PROGRAMS/$program"); do
+for program in guests trapped handled early; do for kind in $("$PROGRAMS/$program"); do
     setsid -w timeout 60 "$PROGRAMS/$program" "$kind" >"$TMP/alone" 2>/dev/null
     alone=$?
     marked=
-    case $kind in dispatches | breakpoints | breakpoint-once | other-storage) marked="--mark spin -e CPUTIME@1000/s" ;; esac
+    case $kind in dispatches | breakpoints | breakpoint-once | other-storage | *-early) marked="--mark spin -e CPUTIME@1000/s" ;; esac
+    case $kind in *-early) export HQ_MARKS_BY=breakpoints ;; *) unset HQ_MARKS_BY ;; esac
     for way in "-e CPUTIME@1000/s" "--clock timer -e CPUTIME@1000/s" "-e REALTIME@2000/s" ${marked:+"$marked"}; do
         # Without a terminal, and in a session of its own: who stops, stops the program alone.
         setsid -w timeout 60 "$HQ" record --force -o "$DB" $way -- "$PROGRAMS/$program" "$kind" >"$TMP/out" 2>"$TMP/err"
