@@ -11,8 +11,8 @@ enum { OWN, ALL, COSTS };
 
 /* So many of each family by what they cost themselves, and as many more by what they cost with all that they call. */
 enum { CHOSEN = 8 };
-#define DARK 1.25                                               /* dark shades lie closer by so much */
-static const double share_least = 0.005, apart[COSTS] = {8, 5}; /* palette_distance */
+#define DARK 1.25                                   /* dark shades lie closer by so much */
+static const double share_least = 0.005, apart = 8; /* palette_distance */
 
 struct candidate {
     const char *name;
@@ -110,12 +110,12 @@ struct placed {
 };
 
 /* The first shade that is far enough from those before, else the farthest. */
-static void place(struct shades *s, const struct candidate *c, double enough, struct placed *before)
+static void place(struct shades *s, const struct candidate *c, struct placed *before)
 {
     double best = -1;
     unsigned chosen = 0;
 
-    for (unsigned shade = 0; shade < PALETTE_SHADES && best < enough; shade++) {
+    for (unsigned shade = 0; shade < PALETTE_SHADES && best < apart; shade++) {
         struct tint tint = {(uint8_t)c->family, (uint8_t)shade};
         uint32_t light = palette_colour(c->name, tint), dark = palette_dark(c->name, tint);
         double nearest = HUGE_VAL;
@@ -162,7 +162,7 @@ void shades_choose(struct shades *s, const struct tree *own, const uint8_t *fami
         }
         vec_sort(&largest, by_name);
         vec_foreach(c, &largest)
-            place(s, c, apart[by], &placed[c->family]);
+            place(s, c, &placed[c->family]);
         vec_deinit(&largest);
     }
     vec_deinit(&all);

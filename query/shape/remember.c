@@ -185,6 +185,7 @@ void note_trace(struct run *run)
 struct hq_error *note_delay(struct run *run)
 {
     double delay, wanted, elapsed = 0;
+    char had[UNITS_TEXT], all[UNITS_TEXT];
 
     for (size_t i = 0; i < run->selection.here_count; i++) {
         const struct measure *m = &run->selection.measures.data[i];
@@ -196,22 +197,28 @@ struct hq_error *note_delay(struct run *run)
     }
     if (!(elapsed > 0) || !facts_delay(run->env->db, &delay, &wanted) || !(delay > DELAY_TOLD * elapsed))
         return NULL;
+    units_format(had, delay, DIM_SECONDS);
+    units_format(all, wanted, DIM_SECONDS);
     run_note(run,
-             "for %.3g s of the %.3g s for which threads wanted a processor they had none: where no wrapper sees the "
+             "for %s of the %s for which threads wanted a processor they had none: where no wrapper sees the "
              "end of a wait (mutexes, runtimes) it may count some of that, and the work after it less",
-             delay, wanted);
+             had, all);
     return NULL;
 }
 
 void note_crowded(struct run *run)
 {
     double delay, wanted;
+    char had[UNITS_TEXT], all[UNITS_TEXT];
 
-    if (facts_delay(run->env->db, &delay, &wanted) && delay > CROWDED * wanted)
-        run_note(run,
-                 "for %.3g s of the %.3g s for which threads wanted a processor in this recording they had none: "
-                 "elapsed times have that in them, and it makes efficiency lower",
-                 delay, wanted);
+    if (!facts_delay(run->env->db, &delay, &wanted) || !(delay > CROWDED * wanted))
+        return;
+    units_format(had, delay, DIM_SECONDS);
+    units_format(all, wanted, DIM_SECONDS);
+    run_note(run,
+             "for %s of the %s for which threads wanted a processor in this recording they had none: "
+             "elapsed times have that in them, and it makes efficiency lower",
+             had, all);
 }
 
 void note_partly(struct run *run)

@@ -3,6 +3,7 @@
 """What the page of `hq report` leaves out to keep its budget, in which order, and that its numbers then are hq's or say by how much they may not be."""
 import collections
 import os
+import re
 import subprocess
 
 from page_browser import BUILD, TMP, TOP, answer, check, driver, finish, hq, js, open_page, page_rows, same
@@ -26,6 +27,7 @@ for name, share in (("many", 0.97), ("many", 0.5), ("many", 0.25), ("wide", 0.6)
     check(not k["cut"] or k["coarse"] or k["profiles"], f"then values by profile of small calls, then small calls: {k}")
     js("hqPage.set({pane: 'about', rounds: false})")
     told = driver.find_element("css selector", ".about").text
+    check(not re.search(r"\d{9}", told), f"shares are told in three digits: {told[:400]}")
     for word, is_so in (("one record in", k["every"] > 1), ("one value a thread", k["coarse"]), ("are not in this page", k["cut"]), ("single ranks and threads were left out", not k["profiles"])):
         check((word in told) == bool(is_so), f"what was left out is told ({word}): {k}, {told[:400]}")
     for view in ("tree", "procedures", "callers", "modules"):

@@ -157,6 +157,7 @@ check(head.startswith("1 thread; 1000 ir"), f"what a file does not tell is not t
 
 # Beside axes: the ticks of one have one unit and one number of digits, a histogram counts whole threads, and threads of several processes have the process beside them.
 with open(f"{TMP}/axes.txt", "w") as f:
+    f.write(f'info "{"what is told of threads " * 5}" 5\n')
     f.write("metric CPUTIME seconds 0.001 10 sampled traced\nmodule app /src/app\nfile a app /src/a.c\nproc main a main 1\n")
     for i in range(4):
         f.write(f"profile p{i} pid={7 + i // 2} tid={7 + i} thread={i % 2} start=0 end=1000000\nvalue p{i} CPUTIME {100 + 50 * i} 10 main:2\n")
@@ -175,8 +176,19 @@ ticks = [re.fullmatch(r"(?:\d+(?:\.(\d+))?)(\D+)", t) for t in written({"pane": 
 check(len(ticks) > 3 and all(ticks) and len({(len(t[1] or ''), t[2]) for t in ticks}) == 1, f"ticks of a time axis: {[t and t[0] for t in ticks]}")
 texts = written({"pane": "ranks", "plot": "histogram"})
 check("1" in texts and not any(re.fullmatch(r"\d+\.\d+", t) for t in texts), f"a histogram counts whole threads: {texts}")
-texts = written({"plot": "order"})
+told = {plot: js("(hqPage.set({plot: arguments[0]}), document.querySelector('.ranks .note').textContent)", plot) for plot in ("histogram", "order")}
+check("mean" in told["histogram"] and not re.search("dashed|Orange", told["histogram"]) and all(w in told["order"] for w in ("dashed", "Orange")), f"what stands below a plot is about it: {told}")
+texts = written({"plot": "sorted"}) and written({"plot": "order"})
 check("process thread" in texts and [t for t in texts if re.fullmatch(r"\d \d", t)] == ["7 0", "7 1", "8 0", "8 1"], f"threads of several processes: {texts}")
+driver.find_element("css selector", "body").send_keys("h")
+for mode in ("profiles", "summary"):
+    texts = written({"pane": "trace", "mode": mode})
+    check(({"0%", "50%", "100%"} <= set(texts)) == (mode == "summary"), f"shares stand beside a summary: {texts}")
+    told = js("document.querySelector('.trace .legend').textContent")
+    check(("underlined" in told) == (mode == "profiles"), f"the legend of {mode} tells what is underlined there: {told}")
+js("hqPage.set({pane: 'about'})")
+widths = js("[...document.querySelectorAll('.about tr')].map((r) => r.lastChild.offsetWidth / r.offsetWidth)")
+check(len(widths) > 5 and min(widths) > 0.5, f"a long name of a fact leaves room for it: {widths}")
 for width, height in ((800, 600), (390, 844)):
     size(width, height)
     for mode in ("profiles", "summary"):

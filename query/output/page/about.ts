@@ -25,17 +25,19 @@ export function about(app: App): HTMLElement {
   const d = app.data, losses = d.losses.filter(([, count]) => count > 0);
   const table = (facts: string[][]) => el("table", {}, el("tbody", {}, ...facts.map(([head, ...rest]) =>
     el("tr", {}, el("th", { scope: "row" }, plain(head)), el("td", {}, el("bdi", {}, plain(rest.filter(Boolean).join(", "))))))));
+  const percent = (share: number) => +(100 * share).toPrecision(3); // 1e-6 is not 0.00009999999999999999 %
+  const warn = (holds: unknown, text: string) => holds ? el("p", { class: "warn" }, plain(text)) : null;
   return el("div", { class: "pane about" },
-    el("p", { class: "warn" }, plain(app.whole("ranks", "threads", "time", "through", "prune", "hide"))),
+    warn(1, app.whole()),
     d.compare ? null : el("h2", {}, "A first look"), d.compare ? null : table(d.summary),
     el("h2", {}, "What is missing"),
     losses.length ? el("ul", {}, ...losses.map(([partial, count, reason]) => el("li", {}, `${count} ${partial ? "call paths without their outer end" : "samples lost"}: ${plain(reason)}`)))
       : el("p", {}, "No sample was lost, and every call path is whole."),
-    d.kept.every > 1 ? el("p", { class: "warn" }, `Of the traces one record in ${d.kept.every} is in this page, to keep it small; numbers of a slice of time are estimates from it, marked \u2248. Without a slice every number is exact.`) : null,
-    d.kept.records && !d.kept.every && !d.compare ? el("p", { class: "warn" }, "The traces were left out to keep this page small.") : null,
-    d.kept.cut ? el("p", { class: "warn" }, `Calls below ${100 * d.kept.cut} % of every metric are not in this page, to keep it small: a row stands for those of each caller. Numbers of the tree are exact; those of rows that add up several paths are marked \u2248, and the mouse on them tells how much may be missing.`) : null,
-    d.kept.coarse ? el("p", { class: "warn" }, `Calls below ${100 * d.kept.coarse} % of every metric have one value a thread in this page, to keep it small: what lies inside of them is estimated where ranks or threads are chosen, and marked \u2248.`) : null,
-    !d.kept.profiles && !d.compare ? el("p", { class: "warn" }, "The values of single ranks and threads were left out to keep this page small.") : null,
+    warn(d.kept.every > 1, `Of the traces one record in ${d.kept.every} is in this page, to keep it small; numbers of a slice of time are estimates from it, marked \u2248. Without a slice every number is exact.`),
+    warn(d.kept.records && !d.kept.every && !d.compare, "The traces were left out to keep this page small."),
+    warn(d.kept.cut, `Calls below ${percent(d.kept.cut)} % of every metric are not in this page, to keep it small: a row stands for those of each caller. Numbers of the tree are exact; those of rows that add up several paths are marked \u2248, and the mouse on them tells how much may be missing.`),
+    warn(d.kept.coarse, `Calls below ${percent(d.kept.coarse)} % of every metric have one value a thread in this page, to keep it small: what lies inside of them is estimated where ranks or threads are chosen, and marked \u2248.`),
+    warn(!d.kept.profiles && !d.compare, "The values of single ranks and threads were left out to keep this page small."),
     el("h2", {}, "What ran"), table(d.info),
     el("h2", {}, "Keys"), el("table", { class: "keys" }, el("tbody", {}, ...keys.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),
     el("p", { class: "note" }, `Written by hq ${d.version}. Nothing on this page is fetched from or sent to anywhere.`));

@@ -23,7 +23,7 @@ export class Answers {
     if (!a) return;
     this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
       el("span", { class: "note" }, "as hq answered it when the page was written")));
-    const told = plain(followed ? this.app.whole("time", "through", "prune", "hide") : this.app.whole("ranks", "threads", "time", "through", "prune", "hide"));
+    const told = plain(this.app.whole(...(followed ? ["ranks", "threads"] : [])));
     // What the language has, the page cannot compute; a question that chooses for itself takes no more.
     const chosen = /^(clusters|fold) /.test(a.question) && !/ (ranks|threads|during) /.test(a.question) ? this.app.slice() : "";
     this.element.append(el("p", { class: "warn" }, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));

@@ -236,8 +236,8 @@ export class App {
   }
 
   // What is chosen and does not change a picture or an answer, as a sentence; "" if there is nothing of the kind.
-  whole(...ignored: ("ranks" | "threads" | "time" | "through" | "prune" | "hide")[]): string {
-    const list = ignored.filter((k) => this.state[k]).map((k) => (k === "time" ? "the chosen time" : `${k} ${this.state[k].replace(/\n/g, ", ")}`));
+  whole(...followed: string[]): string {
+    const list = (["ranks", "threads", "time", "through", "prune", "hide"] as const).filter((k) => this.state[k] && !followed.includes(k)).map((k) => (k === "time" ? "the chosen time" : `${k} ${this.state[k].replace(/\n/g, ", ")}`));
     return list.length ? `This is of the whole run: ${list.join(", ")} ${list.length > 1 ? "do" : "does"} not change it.` : "";
   }
 

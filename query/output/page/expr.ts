@@ -312,7 +312,6 @@ class Parser {
 
   #named(name: string): Program {
     const low = name.toLowerCase();
-    if (low === "metric") refuse("metric(\"...\") is for hq: the page knows metrics by their names");
     if (low === "old" || low === "delta") {
       if (!this.d.compare) refuse(`\`${name}\` compares: the page is of one run`);
       if (this.#is(".") && this.#tokens[this.#at + 1]?.kind === "name" && !["x", "exclusive", "inclusive"].includes(this.#tokens[this.#at + 1].text.toLowerCase())) {

@@ -104,7 +104,8 @@ class Page {
     document.title = `${plain(d.name)} \u2014 hq report`;
     const metrics = d.metrics.map((m, i) => [m, i] as const).filter(([m]) => m.side === "here");
     const metric = choice("metric", metrics.map(([m, i]) => [i, m.name]), this.app.state.metric, (value) => this.app.set({ metric: +value, sort: "" }), { id: "metric" });
-    const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
+    const toggle = (key: "lines" | "rounds" | "all" | "filter", text: string, title: string) =>
+      el("button", { "data-toggle": key, title, onclick: () => this.app.set({ [key]: !this.app.state[key] }) }, text);
     const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
     const command = (fact("command") ?? fact("program") ?? "").replace(/\s+/g, " ");
     const whole = new Selection(d, { ranks: null, threads: null, time: null }); // what the address chooses may go
@@ -114,7 +115,7 @@ class Page {
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
         el("p", { class: "facts" }, el("span", { class: "run" }, [this.#runFacts(), measured].filter(Boolean).join("; ")), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
-        el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.#search, filter, this.#found,
+        el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.#search, toggle("filter", "filter", "only rows that match stay, with what is above them"), this.#found,
           button("hot path (h): down to where a child has less than this share of its parent", () => this.#hot(), "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.#theme = this.#dark ? "light" : "dark"; this.#repaint(); } }, "\u25d0"),
           el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
@@ -126,8 +127,6 @@ class Page {
         el("section", { class: "left", "aria-label": "table" }, this.#bar, this.table.element),
         el("section", { class: "right", "aria-label": "picture" }, this.#paneTabs, this.#pane)));
     viewNames.forEach((v, i) => this.#viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
-    const toggle = (key: "lines" | "rounds" | "all", text: string, title: string) =>
-      el("button", { class: "toggle", "data-toggle": key, title, onclick: () => this.app.set({ [key]: !this.app.state[key] }) }, text);
     const field = (key: "columns" | "where" | "through", text: string, title: string) => {
       const input: HTMLInputElement = el("input", { type: "text", placeholder: text, "aria-label": text, title, spellcheck: "false", "data-field": key, size: 12,
         onkeydown: (e: KeyboardEvent) => {
@@ -332,8 +331,7 @@ class Page {
       b.setAttribute("aria-selected", String(on));
       if (fresh) b.scrollIntoView({ block: "nearest" }); // a narrow window cuts the row of tabs
     }
-    for (const b of document.querySelectorAll<HTMLElement>("[data-toggle]")) b.setAttribute("aria-pressed", String(state[b.dataset.toggle as "lines" | "rounds" | "all"]));
-    document.getElementById("filter")?.setAttribute("aria-pressed", String(state.filter));
+    for (const b of document.querySelectorAll<HTMLElement>("[data-toggle]")) b.setAttribute("aria-pressed", String(state[b.dataset.toggle as "lines"]));
     const metric = document.getElementById("metric") as HTMLSelectElement | null;
     if (metric) metric.value = String(state.metric);
     this.#query.textContent = ((text) => (text.includes('"') ? `'${text}'` : `"${text}"`))(plain(this.app.query()));

@@ -253,15 +253,8 @@ export function firstAtLeast(a: ArrayLike<number>, x: number, low = 0, high = a.
   return low;
 }
 
-export function within(ranges: Ranges, at: number): boolean {
-  let low = 0, high = ranges.length / 2;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ranges[2 * middle + 1] <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low < ranges.length / 2 && ranges[2 * low] <= at;
-}
+// They ascend and do not touch: inside of one, an odd number of ends is not behind.
+export const within = (ranges: Ranges, at: number): boolean => firstAtLeast(ranges, at + 1) % 2 > 0;
 
 function rangesSum(prefix: Float64Array, ranges: Ranges): number {
   let sum = 0;

@@ -4,7 +4,7 @@ import { App, metricText, searchRegex } from "./app";
 import { Compiled, compile, deviation, Facts, holds, totalsOf, Z } from "./expr";
 import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, kindNames } from "./data";
 import { csv, linesOf } from "./dom";
-import { drawnName, fileOf, lineOf, Node, nodeName, nodeRanges } from "./model";
+import { drawnName, fileOf, firstAtLeast, lineOf, Node, nodeName, nodeRanges } from "./model";
 import { numberText, oneText, percentText, Style, styleFor } from "./number";
 import { baseName, nested } from "./views";
 
@@ -328,7 +328,7 @@ export class Rows {
     for (let c = context; c !== NONE; c = d.parent[c]) path.push(c);
     let found: Entry | null = null, list = this.roots;
     for (const c of path.reverse()) {
-      const next = list.find((e) => contains(e.node.inc, c));
+      const next = list.find((e) => e.node.inc[firstAtLeast(e.node.inc, c)] === c);
       if (!next) continue;
       found = next;
       if (c !== context) list = this.expand(next);
@@ -401,16 +401,6 @@ export class Rows {
     return [[...this.columns.map((c) => c.id), "scope"], this.columns.map(() => "--:").concat(":--"), ...rows]
       .map((r) => `| ${r.join(" | ")} |`).join("\n") + "\n";
   }
-}
-
-function contains(set: ArrayLike<number>, c: number): boolean {
-  let low = 0, high = set.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (set[middle] < c) low = middle + 1;
-    else high = middle;
-  }
-  return low < set.length && set[low] === c;
 }
 
 export function kindText(n: Node): string {

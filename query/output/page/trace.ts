@@ -332,7 +332,9 @@ export class Trace extends Picture {
     g.fillStyle = ink;
     g.textBaseline = "middle";
     g.textAlign = "right";
-    if (state.mode !== "summary") {
+    if (state.mode === "summary")
+      for (const share of [0, 50, 100]) g.fillText(share + "%", this.#left - 6, TOP + 5 + (height - 10) * (1 - share / 100));
+    else {
       const every = Math.max(1, Math.ceil(13 / this.#rowHeight));
       for (let y = 0; y < rows; y += every)
         g.fillText(fit(g, state.mode === "depth" ? `level ${y + 1}` : this.label(this.#shown[y]), this.#left - 8), this.#left - 6, TOP + (y + 0.5) * this.#rowHeight);
@@ -349,9 +351,8 @@ export class Trace extends Picture {
       g.fillText(t ? (t / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9))) + name : "0", Math.max(this.#left, Math.min(this.#left + this.#width - 16, x)), TOP + height + 13);
     }
     // Where the selected row is on the stack.
-    if (!node || state.mode !== "profiles") return;
-    if (this.#rowHeight < 6) return;
-    const ranges = nodeRanges(d, node, false), wide = this.#width;
+    if (!this.#underlined()) return;
+    const ranges = nodeRanges(d, node!, false), wide = this.#width;
     g.fillStyle = ink;
     for (let y = 0; y < rows; y++)
       for (let x = 0, from = -1; x <= wide; x++) {
@@ -363,8 +364,10 @@ export class Trace extends Picture {
       }
   }
 
+  #underlined(): boolean { return !!this.app.node && this.app.state.mode === "profiles" && this.#rowHeight >= 6; }
+
   #tellLegend(times: Uint32Array): void {
-    const { palette, data: d, node } = this.app, top: [number, number][] = [];
+    const { palette, data: d } = this.app, top: [number, number][] = [];
     times.forEach((n, s) => { if (n) top.push([s, n]); });
     const all = top.sort((a, b) => b[1] - a[1]).reduce((s, x) => s + x[1], 0);
     clear(this.legend);
@@ -374,8 +377,8 @@ export class Trace extends Picture {
     this.legend.append(el("span", {}, el("i", { class: "blank" }), "no samples: idle, or not on a CPU"));
     if (this.#shown.length < this.#all.length && this.app.state.mode === "profiles")
       this.legend.append(el("span", { class: "note" }, `${this.#shown.length} of ${this.#all.length} profiles`));
-    if (node) this.legend.append(el("span", {}, "underlined: in the selected row"));
-    this.legend.append(el("span", { class: "warn" }, plain(this.app.whole("through"))), el("span", { class: "note" }, "Drag chooses a time (and ranks), the wheel zooms."));
+    if (this.#underlined()) this.legend.append(el("span", {}, "underlined: in the selected row"));
+    this.legend.append(el("span", { class: "warn" }, plain(this.app.whole("ranks", "threads", "time", "prune", "hide"))), el("span", { class: "note" }, "Drag chooses a time (and ranks), the wheel zooms."));
   }
 
   // ---- the mouse ----
