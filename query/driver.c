@@ -65,6 +65,8 @@ static struct hq_error *make_table(struct run *run)
     q.samples.compare = run->view->compares ? NULL : q.samples.compare;
     HQ_TRY(selection_make(run->env, &q, &run->selection));
     run->tree = &run->selection.tree;
+    if (run->env->only_system)
+        ready_made_keep_system(run->tree->db, &run->selection.keep);
     note_selection(run);
     note_trace(run);
     HQ_TRY(resolve_of(run));

@@ -53,6 +53,7 @@ struct query_env {
     struct settings settings;
     unsigned width, height; /* of the terminal, for pictures of traces; 0: not a terminal */
     bool partial_told;      /* that many call paths have no outer end, and why */
+    bool only_system;       /* of the samples those in I/O, the kernel, MPI and OpenMP (groups by runtime) */
     bool keep_all;          /* rows that where and matching leave out stay, as ROW_ANCESTOR */
     bool complete;          /* without `as`, do not fold small rows */
     VEC(struct let) lets;

@@ -66,6 +66,8 @@ struct baseline_value {
     unsigned runs;   /* 0 counts as 1 */
     double share_sd; /* over the runs; of one run 0 */
     double value_sd;
+    double system; /* the part of the share that is in the system or waits: of what a check compares, where that is
+                      looked at (baseline_hours); not kept in the file */
     enum dim dim;
     double tolerance; /* 0.1: ten points of a share, ten percent of a value */
 };
@@ -88,7 +90,7 @@ struct baseline_query {
     bool asked;                        /* by the file that is checked */
     enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
     enum output_names names;           /* how its rows are called in what is said of them */
-    double system, hours;              /* of values that are compared: baseline_system, baseline_hours of both sides */
+    double system, system_before; /* of values that are compared: baseline_system of both sides; 0: not looked at */
     VEC(struct baseline_value) values;
 };
 
@@ -195,9 +197,13 @@ double baseline_scatter(const struct baseline_query *old, const struct baseline_
  * same in all runs of one sitting: their scatter does not show it.
  */
 double baseline_system(const struct baseline_query *groups);
-/* The rise of a share that hours alone may make, where so much of both sides is such time: as if all of it took twice
- * as long, and the second half were one row's. */
-double baseline_hours(double old, double now);
+/*
+ * The rise of a share that hours alone may make, where `before` of the baseline's time and `now` of this run's is such
+ * time. The rest of the row has, of the rest of the time, the part that it had: it rises as the system takes less. Such
+ * time of the row takes at most four times as long in one hour as in another, and rises by no more than if all of it,
+ * of both sides, took twice as long, and the second half were this row's.
+ */
+double baseline_hours(const struct baseline_value *v, double before, double now);
 /* The difference of two values with its standard errors. */
 struct gate_difference baseline_difference(const struct baseline_value *old, const struct baseline_value *now,
                                            double scatter);

@@ -73,11 +73,13 @@ double baseline_system(const struct baseline_query *groups)
     return fmin(1, most);
 }
 
-double baseline_hours(double old, double now)
+double baseline_hours(const struct baseline_value *v, double before, double now)
 {
-    double both = fmin(old, now);
+    static const double longer = 4, rounded = 0.025; /* the file has it in steps of 5 % */
+    double both = fmin(before, now), most = both / (1 + both);
+    double rest = fmax(0, v->share - v->system), others = now < 1 ? fmax(0, 1 - before - rounded) / (1 - now) : 0;
 
-    return both / (1 + both);
+    return fmax(0, rest * (1 - others) + fmin(most, v->system * (1 - others / longer)));
 }
 
 double baseline_sampling(double a, double n, double b, double m)

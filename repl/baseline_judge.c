@@ -28,8 +28,8 @@ struct judge {
     double least_sure;                   /* of the shares that passed: the rise from which on all are ruled out */
     double exact;                        /* the same of exact values, as a part of them */
     enum baseline_elsewhere elsewhere;   /* of what is judged */
-    double hours;                        /* the rise of a share that they may explain */
-    bool by_hours;                       /* something rose by no more than that */
+    double system, system_before;        /* baseline_system of this run and of the baseline */
+    double by_hours;                     /* of what rose by no more than hours may explain: the most that they may */
     bool one_run;                        /* some were of one run on either side */
     bool one_side;                       /* some were of one run on one of them */
     const struct baseline_value *failed; /* the one that rose most */
@@ -126,10 +126,10 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
         double size = d.allowed > 0 ? d.rise / d.allowed : INFINITY;
         /* Another processor takes other times, and how many there are may change what is done. */
         bool excused = j->elsewhere == MACHINE_COUNT || (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
-        bool by_hours = !old->absolute && d.rise <= j->hours;
+        double hours = old->absolute ? 0 : baseline_hours(now, j->system_before, j->system);
+        bool by_hours = d.rise <= hours;
 
-        j->by_hours |= by_hours;
-
+        j->by_hours = by_hours ? fmax(j->by_hours, hours) : j->by_hours;
         j->failed = !j->failed || size > j->most ? now : j->failed;
         j->most = fmax(j->most, size);
         comes_to(j, excused || by_hours ? CHECK_INCONCLUSIVE : CHECK_FAIL);
@@ -372,7 +372,8 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                       .level = alpha,
                       .scatter = baseline_scatter(before, now),
                       .elsewhere = now->elsewhere,
-                      .hours = now->hours,
+                      .system = now->system,
+                      .system_before = now->system_before,
                       .paths.setting = now->names};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
 
@@ -408,12 +409,12 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         vec_push(lines, "this run has no samples of any row: too few to compare");
     }
     tell_rises(&j);
-    if (j.by_hours && j.outcome != CHECK_FAIL)
+    if (j.by_hours > 0 && j.outcome != CHECK_FAIL)
         vec_push(lines, arena_printf(arena,
                                      "cannot tell: %.0f%% of the time is in the system, or waits in MPI or OpenMP. How "
                                      "long that takes depends on what else runs in an hour, which may raise a share by "
                                      "%.1f points: race it (hq race)",
-                                     100 * now->system, 100 * now->hours));
+                                     100 * now->system, 100 * j.by_hours));
     tell_rest(&j);
     tell_renamed(&j);
     tell_open(&j);

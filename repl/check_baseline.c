@@ -19,7 +19,11 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
 {
     struct table *t = NULL;
 
-    HQ_TRY(gate_measure(&r->session.env, st, &t));
+    r->session.env.only_system = r->only_system;
+    struct hq_error *error = gate_measure(&r->session.env, st, &t);
+
+    r->session.env.only_system = false;
+    HQ_TRY(error);
     if (t)
         baseline_measure(into, q, t, r->runs.len > 1 ? 0 : r->update ? LEAST_KEPT : LEAST);
     table_destroy(t);
@@ -98,6 +102,29 @@ static double system_now(struct runner *r)
 
     hq_error_free(measure_text(r, "groups by runtime", NULL, &groups));
     return groups.queries.len ? baseline_system(&groups.queries.data[0]) : 0;
+}
+
+/* Finds how much of each row is in the system, for what hours may have made of it. */
+static struct hq_error *look_at_hours(struct runner *r, const struct statement *st, const struct baseline_query *before,
+                                      struct baseline_query *now, const char *text)
+{
+    AUTO(baseline_deinit) struct baseline part = {0};
+    AUTO(row_names_deinit) struct row_names names = {0};
+
+    now->system_before = r->before.system;
+    now->system = system_now(r);
+    r->only_system = true;
+    struct hq_error *error = measure_as_before(r, st, before, &part, text);
+
+    r->only_system = false;
+    HQ_TRY(error);
+    baseline_value_names(&part.queries.data[0], &names);
+    vec_foreach(v, &now->values) {
+        const struct baseline_value *in = baseline_value_find(&part.queries.data[0], &names, v->metric, v->path);
+
+        v->system = in ? in->share : 0;
+    }
+    return NULL;
 }
 
 void check_begin_baseline(struct runner *r)
@@ -373,8 +400,7 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
 
     if (outcome == CHECK_FAIL && r->before.system > 0) {
-        now.queries.data[0].system = system_now(r);
-        now.queries.data[0].hours = baseline_hours(r->before.system, now.queries.data[0].system);
+        HQ_TRY(look_at_hours(r, st, before, &now.queries.data[0], text));
         vec_clear(&lines);
         outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
     }

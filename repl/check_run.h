@@ -18,6 +18,7 @@ struct runner {
     VEC(struct run_set) sets; /* whose texts these are */
     struct baseline before, after;
     bool update, keep_tolerance, verbose, touched;
+    bool only_system;                /* values are measured of what is in the system or waits (query_env) */
     enum check_outcome inconclusive; /* what it counts as */
     double tolerance;
     struct gate_tolerance race_tolerance;

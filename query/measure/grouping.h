@@ -49,5 +49,7 @@ const struct group_names *grouping_names(struct run *run, const struct node *n);
 
 /* Labels each context with the number of its name in `names`. */
 void ready_made_labels(struct run *run, enum grouped grouped, uint32_t *label, struct intern *names);
+/* Leaves in *keep (of frames; NULL: all) what is in the system or waits for others: I/O, kernel, MPI, OpenMP. */
+void ready_made_keep_system(const struct db *db, uint8_t **keep);
 
 #endif

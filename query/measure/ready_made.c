@@ -151,12 +151,12 @@ static enum runtime_group group_below(enum runtime_group group, enum runtime_gro
     return group != GROUP_USER && in_runtime ? above : group;
 }
 
-static void label_runtimes(struct run *run, uint32_t *label, struct intern *names)
+/* Labels each context with its runtime_group. */
+static void find_runtimes(const struct tree *t, uint32_t *label)
 {
-    const struct tree *t = run->tree;
     AUTO_FREE uint8_t *of_scope = xcalloc((size_t)t->scope_count + 1, 1);
 
-    for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++) {
+    for (uint32_t c = 0; c < t->context_count; c++) {
         uint32_t scope = tree_scope_of(t, c), parent = tree_parent(t, c);
         enum scope_kind kind = tree_kind(t, c);
         enum runtime_group above = parent == HQDB_NONE ? GROUP_UNKNOWN : label[parent];
@@ -169,14 +169,43 @@ static void label_runtimes(struct run *run, uint32_t *label, struct intern *name
             label[c] = kind == SCOPE_THREAD || kind == SCOPE_PARTIAL ? GROUP_UNKNOWN : above;
         }
     }
+}
+
+static void label_runtimes(const struct tree *t, uint32_t *label, struct intern *names)
+{
+    find_runtimes(t, label);
     for (uint32_t c = 0; c < t->context_count; c++)
         label[c] = intern_add(names, group_names[label[c]]);
+}
+
+void ready_made_keep_system(const struct db *db, uint8_t **keep)
+{
+    struct tree t;
+
+    tree_init(&t, db);
+    AUTO_FREE uint32_t *label = xcalloc((size_t)t.context_count + 1, sizeof *label);
+
+    find_runtimes(&t, label);
+    if (!*keep) {
+        *keep = xmalloc((size_t)t.position_count + 1);
+        memset(*keep, 1, (size_t)t.position_count + 1);
+    }
+    for (uint32_t c = 0; c < t.context_count; c++) {
+        enum runtime_group g = label[c];
+        uint32_t next = c + 1 < tree_end(&t, c) ? tree_first(&t, c + 1) : tree_range(&t, c).last;
+
+        if (g == GROUP_IO || g == GROUP_KERNEL || g == GROUP_MPI || g == GROUP_OPENMP)
+            continue;
+        for (uint32_t p = tree_first(&t, c); p < next; p++)
+            (*keep)[p] = 0;
+    }
+    tree_deinit(&t);
 }
 
 void ready_made_labels(struct run *run, enum grouped grouped, uint32_t *label, struct intern *names)
 {
     if (grouped == GROUPED_RUNTIME)
-        label_runtimes(run, label, names);
+        label_runtimes(run->tree, label, names);
     else
         label_places(run, grouped, label, names);
 }

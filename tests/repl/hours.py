@@ -57,6 +57,9 @@ check("rose: cputime of procedure write: 42.0% -> 62.0%" in out and "cannot tell
 check("because:" in out or "where it is now:" in out, f"where it is, is told all the same: {out}")
 out = hq(runs(f=22, g=0, write=78), want=1)
 check("cannot tell" not in out, f"more than that: {out}")
+out = hq(runs(f=54, g=6, write=40), want=1)       # nothing that computes rises by the hour while the system takes what it took
+check("cputime of procedure g: 0.5% -> 6.0%" in out, f"a rise of what computes: {out}")
+hq(runs(f=90, g=0, write=10), want=4)            # all but the system takes a larger part where the system takes less
 hq(runs(f=60, g=30, write=10), want=1)           # the system takes little now: what is new is the program's
 with open(f"{TMP}/q.baseline", "w") as f:
     f.write(re.sub("system: .*\n", "", baseline))

@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct pool_run {
-    struct baseline_query values, groups; /* texts in the program's arena */
+    struct baseline_query values, groups, system; /* texts in the program's arena; system: only_system */
     double seconds;
     bool there;
 };
@@ -60,8 +60,12 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
     struct table *t = NULL;
 
     HQ_TRY(gate_measure(&r->session->env, st, &t));
+    struct baseline_query *to = r->session->env.only_system ? &r->run->system
+                                : r->run->values.values.len ? &r->run->groups
+                                                            : &r->run->values;
+
     if (t)
-        baseline_measure(&r->program->texts, r->run->values.values.len ? &r->run->groups : &r->run->values, t, 0);
+        baseline_measure(&r->program->texts, to, t, 0);
     table_destroy(t);
     return NULL;
 }
@@ -70,7 +74,7 @@ static struct hq_error *read_run(struct program *p, struct pool_run *run, const 
 {
     struct session s;
     struct reading r = {p, run, &s};
-    static const char text[] = "procedures; groups by runtime";
+    static const char text[] = "procedures; groups by runtime", again[] = "procedures";
 
     session_init(&s);
     s.quiet = true;
@@ -80,6 +84,9 @@ static struct hq_error *read_run(struct program *p, struct pool_run *run, const 
 
     if (!error)
         session_text(&s, &(struct source){.name = "query", .text = text, .length = sizeof text - 1});
+    s.env.only_system = true;
+    if (!error)
+        session_text(&s, &(struct source){.name = "query", .text = again, .length = sizeof again - 1});
     session_deinit(&s);
     return error;
 }
@@ -237,17 +244,17 @@ static struct counts races(const struct program *a, const struct program *b, con
 /* ---- baselines ---- */
 
 /* Runs of `joined` rounds each, added up: a longer run of the same program. */
-static bool join(struct baseline *into, struct baseline_query *out, const struct program *p, size_t first,
-                 size_t joined)
+static bool join(struct baseline_query *out, const struct program *p, size_t first, size_t joined, bool system)
 {
     AUTO(row_names_deinit) struct row_names names = {0};
     double whole = 0;
 
-    (void)into;
     for (size_t i = 0; i < joined; i++) {
         if (first + i >= p->runs.len || !p->runs.data[first + i].there)
             return false;
-        vec_foreach(v, &p->runs.data[first + i].values.values) {
+        const struct pool_run *run = &p->runs.data[first + i];
+
+        vec_foreach(v, system ? &run->system.values : &run->values.values) {
             bool is_new;
             struct baseline_value *to = baseline_value_add(out, &names, v, &is_new);
 
@@ -276,7 +283,8 @@ static bool join(struct baseline *into, struct baseline_query *out, const struct
 
 enum { BASELINE_RUNS = 5 };
 
-static bool average(struct baseline *b, const struct program *p, size_t first, size_t joined)
+/* system: the parts that are in the system */
+static bool average(struct baseline *b, const struct program *p, size_t first, size_t joined, bool system)
 {
     struct baseline_query runs[BASELINE_RUNS] = {0};
     const struct baseline_query *list[BASELINE_RUNS];
@@ -284,10 +292,10 @@ static bool average(struct baseline *b, const struct program *p, size_t first, s
 
     for (size_t i = 0; i < BASELINE_RUNS; i++) {
         list[i] = &runs[i];
-        fine = fine && join(b, &runs[i], p, first + i * joined, joined);
+        fine = fine && join(&runs[i], p, first + i * joined, joined, system);
     }
     if (fine)
-        baseline_average(baseline_add(b, "procedures"), list, BASELINE_RUNS, 0.005);
+        baseline_average(baseline_add(b, "procedures"), list, BASELINE_RUNS, system ? 0 : 0.005);
     for (size_t i = 0; i < BASELINE_RUNS; i++)
         vec_deinit(&runs[i].values);
     return fine;
@@ -304,19 +312,29 @@ static double system_in(const struct program *p, size_t first, size_t length)
 
 static bool check(const struct program *a, const struct program *b, size_t joined, struct counts *c)
 {
-    AUTO(baseline_deinit) struct baseline before = {0}, now = {0};
+    AUTO(baseline_deinit) struct baseline before = {0}, now = {0}, part = {0};
+    AUTO(row_names_deinit) struct row_names names = {0};
     AUTO(arena_deinit) struct arena arena = {0};
     struct check_lines lines = {0};
     size_t length = BASELINE_RUNS * joined, first = draw(a->runs.len);
     /* The new runs come after the old ones, soon or late. */
     size_t second = first + length + draw(a->runs.len);
 
-    if (!average(&before, a, first, joined) || !average(&now, b, second, joined))
+    if (!average(&before, a, first, joined, false) || !average(&now, b, second, joined, false))
         return false;
+    average(&part, b, second, joined, true);
+    baseline_value_names(&part.queries.data[0], &names);
+    vec_foreach(v, &now.queries.data[0].values) {
+        const struct baseline_value *in = baseline_value_find(&part.queries.data[0], &names, v->metric, v->path);
+
+        v->system = in ? in->share : 0;
+    }
     baseline_renew(&before.queries.data[0], NULL, false, 0, 0.005);
     double alpha = baseline_alpha(&before, &now.queries.data[0]), system = system_in(a, first, length);
 
-    now.queries.data[0].hours = baseline_hours(system < 0.05 ? 0 : system, system_in(b, second, length));
+    /* As the file keeps it. */
+    now.queries.data[0].system_before = system < 0.05 ? 0 : round(20 * system) / 20;
+    now.queries.data[0].system = system_in(b, second, length);
     enum check_outcome outcome = baseline_judge(&before.queries.data[0], &now.queries.data[0], alpha, &arena, &lines,
                                                 NULL);
 
