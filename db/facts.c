@@ -2,6 +2,8 @@
 #include "db/facts.h"
 
 #include "common/file.h"
+#include "common/hash.h"
+#include "common/map.h"
 #include "common/mem.h"
 #include "common/str.h"
 #include "common/units.h"
@@ -154,14 +156,41 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
     model_info(m, "ranks start", spread);
 }
 
-/* Whether a process goes on from the one before by exec. By itself a file of --by=perf does not tell. */
-static bool goes_on(const struct process *p, size_t i)
+/* The numbers that a process keeps when it executes another program, which is its next image. */
+static uint64_t hash_image(const struct process *p, uint32_t serial)
 {
-    const struct hqm_header *now = &p[i].header, *before = i ? &p[i - 1].header : NULL;
+    const struct hqm_header *h = &p->header;
 
-    return before && before->state == HQM_EXECED && before->pid == now->pid && before->serial + 1 == now->serial &&
+    return hash_combine(hash_combine(hash_combine(hash_str(p->host), h->pid_namespace), h->launch),
+                        (uint64_t)h->pid << 32 | serial);
+}
+
+static bool goes_on(const struct process *from, const struct process *to)
+{
+    const struct hqm_header *before = &from->header, *now = &to->header;
+
+    return before->state == HQM_EXECED && before->pid == now->pid && before->serial + 1 == now->serial &&
            before->launch == now->launch && before->pid_namespace == now->pid_namespace &&
-           !strcmp(p[i - 1].host, p[i].host);
+           !strcmp(from->host, to->host);
+}
+
+/* [count] the process that each goes on from by exec, NULL: none. It may stand anywhere: what a launcher executes has a
+ * rank, which the launcher's child had not. */
+static const struct process **find_executed(const struct process *p, size_t count)
+{
+    const struct process **from = xcalloc(count + 1, sizeof *from);
+    AUTO(map_deinit) struct map images = {0};
+
+    for (size_t i = 0; i < count; i++)
+        if (p[i].header.state == HQM_EXECED)
+            map_put(&images, hash_image(&p[i], p[i].header.serial), i);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *at = p[i].header.serial ? map_find(&images, hash_image(&p[i], p[i].header.serial - 1)) : NULL;
+
+        if (at && goes_on(&p[*at], &p[i]))
+            from[i] = &p[*at];
+    }
+    return from;
 }
 
 static bool has_initial(const struct process *p)
@@ -169,7 +198,7 @@ static bool has_initial(const struct process *p)
     return p->thread_count && p->threads[0].number == 0;
 }
 
-static void add_threads(struct model *m, const struct process *p, size_t count)
+static void add_threads(struct model *m, const struct process *p, const struct process *const *from, size_t count)
 {
     AUTO_STR struct str text = {0};
     uint64_t threads = 0, sampled = 0;
@@ -177,11 +206,11 @@ static void add_threads(struct model *m, const struct process *p, size_t count)
     for (size_t i = 0; i < count; i++) {
         sampled += p[i].thread_count;
         threads += hqm_thread_count(&p[i].header, p[i].thread_count);
-        if (!goes_on(p, i))
+        if (!from[i])
             continue;
         /* The initial thread is the one that called exec. */
         threads--;
-        sampled -= has_initial(&p[i]) && has_initial(&p[i - 1]);
+        sampled -= has_initial(&p[i]) && has_initial(from[i]);
     }
     str_addf(&text, "%" PRIu64, threads);
     if (sampled < threads)
@@ -192,18 +221,19 @@ static void add_threads(struct model *m, const struct process *p, size_t count)
 static void add_sizes(struct model *m, const struct process *p, size_t count)
 {
     uint64_t samples = 0, partial = 0, running = 0, damaged = 0, executed = 0;
+    AUTO_FREE const struct process **from = find_executed(p, count);
 
     for (size_t i = 0; i < count; i++) {
         samples += p[i].header.samples;
         partial += p[i].header.partial;
         running += p[i].header.state == HQM_RUNNING;
         damaged += p[i].damaged;
-        executed += goes_on(p, i);
+        executed += from[i] != NULL;
     }
     add_number(m, "processes", count - executed);
     if (executed)
         add_number(m, FACT_EXECUTED, executed);
-    add_threads(m, p, count);
+    add_threads(m, p, from, count);
     add_number(m, FACT_SAMPLES, samples);
     add_number(m, FACT_PARTIAL, partial);
     if (running)

@@ -27,6 +27,10 @@ record -- "$PROGRAMS/family" exec
 check "exec makes a second image" [ "$(value files):$(value execed)" = 2:1 ]
 check "of one process, whose thread goes on" grep -q ', 1 thread, 1 process in ' "$TMP/err"
 check "so info says" [ "$("$HQ" "$DB" info 2>/dev/null | sed -nE 's/^(processes|threads|programs executed in place of another) +([0-9]+).*/\2/p' | tr '\n' ' ')" = "1 1 1 " ]
+# A launcher's children have no rank before they execute what has one.
+record -e ALLOC -- bash -c 'for rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$1/family" none & done; wait' sh "$PROGRAMS"
+check "so it says of ranks that a launcher's children execute" [ "$("$HQ" "$DB" info 2>/dev/null | sed -nE 's/^(processes|threads|programs executed in place of another) +([0-9]+).*/\2/p' | tr '\n' ' ')" = "3 2 3 " ]
+check "and the closing line" grep -q ', 3 threads, 3 processes in ' "$TMP/err"
 record -e CPUTIME@1000/s -- true
 check "who has a high rate is not told to ask for it" grep -q 'run it longer, ask for the time that it waits too' "$TMP/err"
 record -- "$PROGRAMS/family" exec
