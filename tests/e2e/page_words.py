@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from page_browser import BUILD, TMP, TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+from page_browser import BUILD, TMP, TOP, Keys, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 for name in ("app", "old"):
     fixture(name)
@@ -144,6 +144,12 @@ for clauses, state in (("", ""), (" threads 1", "&threads=1"), (" threads 0-1", 
     rows = {f"rank {rank}" + (f" thread {thread}" if "0-1" in clauses else "") for rank, thread, _ in (r["values"] for r in json.loads(hq("--quiet", "helped.hq", f"trace level 2{clauses} as json"))["rows"])}
     shown = set(js("[...document.querySelectorAll('[aria-label=profile] option')].map((e) => e.textContent)"))
     check(shown == rows and len(rows) == (4 if "0-1" in clauses else 2), f"the profiles of the trace{clauses}: {shown}, hq has {rows}")
+# Ranks are chosen without a mouse, too; what is no list of them chooses nothing.
+ranks = driver.find_element("css selector", "[data-field=ranks]")
+for keys, expected in (("1-x", ""), ("1", "1"), ("0-1", "0-1"), ("", "")):
+    ranks.clear()
+    ranks.send_keys(keys, Keys.ENTER)
+    check(js("hqPage.state().ranks") == expected, f"the field for ranks takes {keys}: {js('hqPage.state().ranks')}")
 head = driver.find_element("css selector", ".run").text
 check(head.startswith("2365 samples") and "4.260 s" in head, f"samples and duration are those of info: {head}")
 
@@ -199,6 +205,10 @@ for chosen in ("modules", "tree"):
     js("hqPage.set({view: arguments[0]})", chosen)
     edges = js("(({ left, right }) => [left, right, innerWidth])(document.querySelector(`[data-view=${arguments[0]}]`).getBoundingClientRect())", chosen)
     check(-1 < edges[0] < edges[1] < edges[2] + 1, f"the chosen tab is in sight on a phone, {chosen}: {edges}")
+js("hqPage.set({time: '0-900000', threads: '0-1', through: 'main', where: 'cputime > 1%'})")
+edges = js("[...document.querySelectorAll('.chip, .query, #copy-query')].map((e) => [e.getBoundingClientRect(), e.parentElement.getBoundingClientRect()]).map(([a, b]) => [a.left >= 0, a.right <= innerWidth, a.bottom <= b.bottom + 1, a.width > 30])")
+check(len(edges) == 6 and all(all(e) for e in edges), f"what is chosen is in sight on a phone: {edges}")
+js("hqPage.set({time: '', threads: '', through: '', where: ''})")
 js("hqPage.set({pane: 'flame', plot: 'order'})")
 
 driver.quit()

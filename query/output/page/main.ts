@@ -127,12 +127,12 @@ class Page {
         el("section", { class: "left", "aria-label": "table" }, this.#bar, this.table.element),
         el("section", { class: "right", "aria-label": "picture" }, this.#paneTabs, this.#pane)));
     viewNames.forEach((v, i) => this.#viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
-    const field = (key: "columns" | "where" | "through", text: string, title: string) => {
-      const input: HTMLInputElement = el("input", { type: "text", placeholder: text, "aria-label": text, title, spellcheck: "false", "data-field": key, size: 12,
+    const field = (key: "columns" | "where" | "through" | "ranks" | "threads", text: string, title: string, pattern?: string) => {
+      const input: HTMLInputElement = el("input", { type: "text", placeholder: text, "aria-label": text, title, spellcheck: "false", "data-field": key, size: 12, pattern,
         onkeydown: (e: KeyboardEvent) => {
-          if (e.key !== "Enter") return;
+          if (e.key !== "Enter" || !input.reportValidity()) return;
           const value = input.value.trim();
-          if (key === "where") this.app.set({ where: value });
+          if (key !== "columns" && key !== "through") this.app.set({ [key]: value });
           else if (value) {
             this.app.set({ [key]: [...linesOf(this.app.state[key]).filter((t) => t !== value), value].join("\n") });
             input.value = "";
@@ -140,9 +140,11 @@ class Page {
         } });
       return input;
     };
+    const who = d.ranked ? "ranks" : "threads";
     this.#bar.append(this.#viewTabs, el("div", { class: "options" },
       field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"),
-      field("through", "through ...", "only samples whose call path matches: main >> exchange > MPI_Wait; not through: not MPI_Init"), field("columns", "+ column", "a column: cputime / @cputime, imbalance(cputime)"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
+      field("through", "through ...", "only samples whose call path matches: main >> exchange > MPI_Wait; not through: not MPI_Init"), field("columns", "+ column", "a column: cputime / @cputime, imbalance(cputime)"),
+      d.kept.profiles && field(who, `${who} ...`, `only these ${who}: 0-3,7`, "\\d+(-\\d+)?(,\\d+(-\\d+)?)*"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
       ...(d.compare ? [] : [button("hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", () => this.#cut("hide"), "hide"),
         button("prune below the selected procedure (b): what it calls becomes its own cost", () => this.#cut("prune"), "prune")]),
       button("flatten: the rows below the top rows take their place", () => this.#flat(), "flatten"),
@@ -350,8 +352,7 @@ class Page {
         chip(`${how} ${plain(p)}`, { [how]: linesOf(state[how]).filter((t) => t !== p).join("\n"), zoom: "", selected: "" });
     if (state.flatten) chip(`flatten ${state.flatten}`, { flatten: state.flatten - 1, selected: "" });
     if (state.where) chip(`where ${plain(state.where)}`, { where: "" });
-    const where = document.querySelector<HTMLInputElement>("[data-field=where]");
-    if (where && document.activeElement !== where) where.value = state.where;
+    for (const f of document.querySelectorAll<HTMLInputElement>("[data-field]")) if (f !== document.activeElement) f.value = { where: state.where, ranks: state.ranks, threads: state.threads }[f.dataset.field!] ?? "";
     this.#problem.textContent = plain(this.rows.problem);
   }
 
