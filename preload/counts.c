@@ -33,22 +33,19 @@ static COLD void note(int event, struct lane_room *room, uint64_t now_us)
     }
 }
 
-COLD void counts_note(uint64_t now_us)
+static void note_read(uint64_t now_us)
 {
-    struct lane_room *room = self.lane->room;
-
-    if (!options.counted)
-        return;
-    sources_read(room->counted);
     for (int i = 0; i < options.events; i++)
         if (options.counted >> i & 1)
-            note(i, room, now_us);
+            note(i, self.lane->room, now_us);
 }
 
-COLD void counts_at_sample(uint64_t now_us)
+COLD void counts_note(uint64_t now_us)
 {
-    counts_note(now_us);
-    counts_clock(now_us);
+    if (!options.counted)
+        return;
+    sources_read(self.lane->room->counted);
+    note_read(now_us);
 }
 
 /* Reading the clock is a system call: one in COST microseconds in the long run, BURST / COST of them at once. */
@@ -64,11 +61,33 @@ static bool is_affordable(struct lane_room *room, uint64_t now_us)
     return true;
 }
 
-void counts_clock(uint64_t now_us)
+static bool read_clock(uint64_t now_us)
 {
     if (!options.clock || !self.lane || !is_affordable(self.lane->room, now_us))
+        return false;
+    self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
+    return true;
+}
+
+void counts_clock(uint64_t now_us)
+{
+    if (!read_clock(now_us))
         return;
     counts_marked = true;
-    self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
     note(options.clock - 1, self.lane->room, now_us);
+}
+
+COLD void counts_read(uint64_t now_us)
+{
+    if (options.counted)
+        sources_read(self.lane->room->counted);
+    if (read_clock(now_us))
+        self.lane->room->counted[options.clock - 1] -= self.late_ns;
+}
+
+COLD void counts_at_sample(uint64_t now_us)
+{
+    note_read(now_us);
+    if (options.clock)
+        note(options.clock - 1, self.lane->room, now_us);
 }

@@ -24,8 +24,15 @@ static inline void counts_add(int event, uint64_t amount)
 /* Behind a mark or sample of that time: notes what has grown since the last one. */
 void counts_note(uint64_t now_us);
 
-/* Like counts_note, behind a sample of a clock; notes the thread's CPU time, too, which is looked at where counters
- * are. */
+/* Are they wanted at samples of this event? */
+static inline bool counts_wanted(int event)
+{
+    return __builtin_expect(options.counted != 0 || counts_marked, 0) && options.timed >> event & 1;
+}
+
+/* At a sample of a clock: reads the counters and the thread's CPU time, before what it takes to find the call path is
+ * in them; and, behind the sample, notes what was read. */
+void counts_read(uint64_t now_us);
 void counts_at_sample(uint64_t now_us);
 
 /* Behind a mark: notes the thread's CPU time, if that is sampled, up to 20,000 times a second. */

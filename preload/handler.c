@@ -68,7 +68,7 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     cell->count++;
     if (options.trace && !trace(lane, place.node, event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
-    if (__builtin_expect(options.counted != 0 || counts_marked, 0) && options.timed >> event & 1)
+    if (counts_wanted(event))
         counts_at_sample(now);
     self.samples++;
     if (self.alone)
@@ -141,6 +141,8 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     lane = self.lane;
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
+        if (counts_wanted(event))
+            counts_read(now);
         unwind_registers(context, reg);
         visits_settle(reg[CFI_SP], now);
         thread_stack(reg[CFI_SP], &low, &high);
@@ -183,6 +185,8 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
         return;
     }
     uint64_t until = until_ns > header->start_monotonic_ns ? (until_ns - header->start_monotonic_ns) / 1000 : 0;
+    if (counts_wanted(event))
+        counts_read(until);
     store(self.lane, place, event, weight, until);
     header->end_us = file_now_us();
     guard_leave();
@@ -198,10 +202,13 @@ void sample_missed(struct place place)
         uint64_t weight = __atomic_exchange_n(&self.missed[i], 0, __ATOMIC_RELAXED);
         if (!weight || !file_header() || !window_is_open(now))
             continue;
-        if (place.node == NO_NODE || !self.lane)
+        if (place.node == NO_NODE || !self.lane) {
             file_lost(HQM_LOSS_REENTRY, 1);
-        else
-            store(self.lane, place, i, weight, now);
+            continue;
+        }
+        if (counts_wanted(i))
+            counts_read(now);
+        store(self.lane, place, i, weight, now);
     }
 }
 
@@ -213,14 +220,17 @@ bool sample_in_kernel(int event, uint64_t weight)
         return false;
     if (file_ready() && window_is_open(file_now_us())) {
         struct lane *lane = thread_lane();
+        uint64_t now = file_now_us();
         struct place base = lane ? unwind_base(lane) : (struct place){NO_NODE, 0};
         uint32_t path = lane_path(base.path, KIND, HQM_PARTIAL_KERNEL);
         uint32_t node = base.node != NO_NODE ? lane_child(lane, base.node, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
 
+        if (node != NO_NODE && counts_wanted(event))
+            counts_read(now);
         if (node == NO_NODE)
             file_lost(HQM_LOSS_NO_SPACE, weight);
         else
-            store(lane, (struct place){node, path}, event, weight, file_now_us());
+            store(lane, (struct place){node, path}, event, weight, now);
     }
     guard_leave();
     return true;

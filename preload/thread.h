@@ -52,6 +52,7 @@ struct thread {
     struct idle idle;
     struct resumed resumed;
     struct place stored; /* where the last sample was; NO_NODE: it was not taken */
+    uint32_t late_ns;    /* how long ago a sample fired that is about to be taken, where the clock tells; else 0 */
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;
     uint64_t stack_low, stack_high;

@@ -2,6 +2,7 @@
 #include "preload/sources/perf.h"
 
 #include "preload/blocked.h"
+#include "preload/counts.h"
 #include "preload/file.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
@@ -14,6 +15,7 @@
 #include "preload/text.h"
 #include "preload/thread.h"
 #include "preload/trap.h"
+#include "preload/vdso.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,12 +33,12 @@
 enum { FIRST_MAJOR = 6, FIRST_MINOR = 11 };
 
 /*
- * The kernel notes each firing in a ring of one page, by a record that is a header alone, and says behind which byte
+ * The kernel notes each firing in a ring of one page, by a record of a header and the time, and says behind which byte
  * the next one comes. So it is known how often the clock has fired since the sample before: in a system call of many
  * periods it fires many times and has one signal, when the call returns. The mapping also keeps the event alive when
  * its descriptor is closed, so there is none that the program could see, close, or inherit.
  */
-enum { PAGE = 4096, RECORD = sizeof(struct perf_event_header) };
+enum { PAGE = 4096, RECORD = sizeof(struct perf_event_header) + sizeof(uint64_t) /* when it fired */ };
 
 /*
  * The cost of a clock depends on what the program does, not on samples: to open and close one takes some hundred times
@@ -102,6 +104,9 @@ static int open_event(uint64_t period, bool in_kernel)
     event.known.exclude_hv = !in_kernel;
     event.known.watermark = 1; /* nobody waits at the ring */
     event.known.wakeup_watermark = PAGE;
+    event.known.sample_type = PERF_SAMPLE_TIME;
+    event.known.use_clockid = 1;
+    event.known.clockid = CLOCK_MONOTONIC;
     event.whole.bits |= KERNEL_EVENT_SIGTRAP | KERNEL_EVENT_REMOVE_ON_EXEC;
     event.whole.signal_data = reach_mark(0);
     return (int)raw_syscall(SYS_perf_event_open, (long)&event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
@@ -171,6 +176,17 @@ static uint64_t surplus(int64_t rest, int64_t period, uint64_t weight)
     return periods < weight ? periods : weight;
 }
 
+/* How long ago, in CPU time, the clock fired last: what it takes the kernel to come to the handler, some 15 us in a
+ * virtual machine, is no place of the program's. If that is long, the thread did not run all the time. */
+static uint32_t lateness(uint64_t head)
+{
+    enum { MOST = 100000 };
+    uint64_t fired, now = vdso_clock_ns(CLOCK_MONOTONIC);
+
+    memcpy(&fired, (const char *)own.ring + PAGE + (head - sizeof fired) % PAGE, sizeof fired);
+    return now > fired && now - fired < MOST ? (uint32_t)(now - fired) : 0;
+}
+
 static HOT uint64_t weight_of_sample(int64_t period)
 {
     uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, missed, less;
@@ -178,6 +194,7 @@ static HOT uint64_t weight_of_sample(int64_t period)
 
     own.credit += (int64_t)((head - own.seen) / RECORD) * own.every;
     own.seen = head;
+    self.late_ns = counts_wanted(own.event) ? lateness(head) : 0;
     weight = own.extra + (uint64_t)(own.credit / period);
     own.credit %= period;
     own.extra = 0;
@@ -262,6 +279,7 @@ HOT void perf_overflow(ucontext_t *context)
         own.in_kernel = 0;
     if (weight)
         sample(own.event, weight, context);
+    self.late_ns = 0;
     if (!perf.insists && !raw_frozen && own.counted - own.looked >= LOOK)
         look_after(period);
     if (own.every != own.wanted)

@@ -188,19 +188,23 @@ static size_t leave_out_far(struct folding *f)
     return far;
 }
 
-/* Instances with replacement, the same ones each time. */
-static void draw(uint32_t *times, size_t count, uint64_t round)
+void fold_draw_instances(uint32_t *times, size_t count, uint64_t round)
 {
     memset(times, 0, count * sizeof *times);
     for (size_t i = 0; i < count; i++)
         times[hash_combine(hash_u64(round), i) % count]++;
 }
 
-static size_t draws_for(size_t events)
+size_t fold_draws(size_t events)
 {
     size_t n = DRAWN_EVENTS / (events + 1);
 
     return n > DRAWS_MOST ? DRAWS_MOST : n < DRAWS_LEAST ? DRAWS_LEAST : n;
+}
+
+double fold_half_width(double variance, size_t draws)
+{
+    return (1.96 + 2.5 / (double)draws) * sqrt(variance);
 }
 
 /* Estimates the error of the rates that smoothing itself makes near their changes: half of the difference that
@@ -222,13 +226,13 @@ static double *smoothing_error(const struct folding *f, const struct fold_point 
 static void find_band(const struct folding *f, struct fold_point *points)
 {
     AUTO_FREE double *error = smoothing_error(f, points);
-    size_t draws = draws_for(f->event_count), n = 0;
+    size_t draws = fold_draws(f->event_count), n = 0;
     AUTO_FREE double *sum = xcalloc(f->count + 1, sizeof *sum), *squares = xcalloc(f->count + 1, sizeof *squares);
     AUTO_FREE double *rate = xcalloc(f->count + 1, sizeof *rate);
     AUTO_FREE uint32_t *times = xcalloc(f->instances.count + 1, sizeof *times);
 
     for (size_t d = 0; d < draws; d++) {
-        draw(times, f->instances.count, d);
+        fold_draw_instances(times, f->instances.count, d);
         if (!fit(f, times, NULL, rate))
             continue;
         n++;
@@ -241,8 +245,7 @@ static void find_band(const struct folding *f, struct fold_point *points)
     }
     for (size_t i = 0; i < f->count && n > 1; i++) {
         double count = (double)n, spread = (squares[i] - sum[i] * sum[i] / count) / (count - 1);
-        double half = (1.96 + 2.5 / count) *
-                      sqrt(fmax(spread, 0) + error[i] * error[i]); /* of Student's t, for so many draws */
+        double half = fold_half_width(fmax(spread, 0) + error[i] * error[i], n);
 
         points[i].low = fmax(points[i].rate - half, 0);
         points[i].high = points[i].rate + half;

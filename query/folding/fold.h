@@ -58,4 +58,11 @@ int fold_counted(struct fold_event *events, size_t event_count, struct fold_inst
  * mean, or (mad) within two median absolute deviations of the median. Returns how many. */
 size_t fold_alike(const double *lengths, size_t count, int mad, uint8_t *keep);
 
+/* For bootstrap: so many draws are worth their time with so many events; and how often each of `count` instances is in
+ * draw `round` of them, with replacement. The same round gives the same draw. */
+size_t fold_draws(size_t events);
+void fold_draw_instances(uint32_t *times, size_t count, uint64_t round);
+/* Half of what 95 of 100 lie in, of a spread that so many draws tell: Student's t. */
+double fold_half_width(double variance, size_t draws);
+
 #endif

@@ -19,6 +19,8 @@ struct routine_sample {
     double x;
     const uint32_t *levels; /* numbers of routines; none is ROUTINE_NONE */
     uint32_t depth;
+    uint32_t instance; /* of the region that it is in: routines_spread */
+    double length;     /* of that one: the longer, the more it has of the mean length of a run */
 };
 
 /* A run: samples first .. end - 1 have one routine at a level, and lie in a run of the level above. */
@@ -28,6 +30,8 @@ struct routine_run {
     double from, to; /* halfway to the samples beside it; 0 and 1 at the ends */
     uint32_t parent; /* the run that it lies in, UINT32_MAX none: before it in the list */
     bool leaf;       /* nothing in it was long enough; such are what is shown */
+    bool marked;     /* its place is known otherwise: routines_find does not set it */
+    double sure;     /* its length is known to plus or minus this, at 95 %; NaN: not known */
 };
 struct routine_runs {
     struct routine_run *data;
@@ -44,5 +48,10 @@ struct routine_limits {
 /* Appends the runs, each before those in it, those of one level in the order of time. */
 void routines_find(const struct routine_sample *samples, size_t count, struct routine_limits limits,
                    struct routine_runs *out);
+
+/* Sets how sure the length of each run is: bootstrap over the instances. NaN of one instance, and of a run that is not
+ * found in nine of ten draws. The same samples give the same numbers. */
+void routines_spread(const struct routine_sample *samples, size_t count, size_t instances, struct routine_limits limits,
+                     struct routine_runs *runs);
 
 #endif

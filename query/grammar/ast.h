@@ -228,12 +228,16 @@ struct view {
     struct pattern *between; /* VIEW_PHASES, and views of clusters: what is between visits to it; NULL: `of`, or between
                                 MPI and OpenMP */
     uint32_t points;         /* VIEW_FOLD; 0: as many as usual */
-    enum instances { INSTANCES_SD, INSTANCES_MAD, INSTANCES_ALL } instances; /* VIEW_FOLD: which are folded */
-    bool on_running; /* VIEW_FOLD: samples are placed by the CPU time that the thread has used since the visit began */
+    enum instances {
+        INSTANCES_SD,
+        INSTANCES_MAD,
+        INSTANCES_ALL
+    } instances;     /* VIEW_FOLD, VIEW_ROUTINES: which are folded */
+    bool on_running; /* likewise: samples are placed by the CPU time that the thread has used since the visit began */
     struct place on_place;
-    uint32_t cluster; /* VIEW_FOLD: of the stretches in this one, from 1; 0: of the visits to `of` */
+    uint32_t cluster; /* likewise: of the stretches in this one, from 1; 0: of the visits to `of` */
     struct place cluster_place;
-    uint32_t frames;        /* VIEW_FOLD: of each call path the innermost ones alone; 0: all */
+    uint32_t frames;        /* likewise: of each call path the innermost ones alone; 0: all */
     LIST(struct expr *) by; /* VIEW_CLUSTERS, and folds and traces of clusters: dimensions; none: the usual ones */
     double eps;             /* likewise; 0: as usual */
     uint32_t least;         /* likewise: `min` */

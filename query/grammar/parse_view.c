@@ -164,21 +164,25 @@ static enum instances parse_instances(struct parser *p)
     return INSTANCES_SD;
 }
 
-/* fold = "fold" "of" folded { "on" "cputime" | frames | "points" count | "instances" ("all" | "sd" | "mad") } */
+/*
+ * fold = "fold" "of" folded { of-visits | "points" count }
+ * routines = "routines" "of" folded { of-visits }
+ * of-visits = "on" "cputime" | frames | "instances" ("all" | "sd" | "mad")
+ */
 static void parse_fold(struct parser *p, struct view *v)
 {
     struct token first = *peek(p, LEX_PLAIN);
 
     if (!is_word(&first, "of") && (first.kind == TOKEN_WORD || first.kind == TOKEN_STRING))
         fail_without_of(p);
-    want_of(p, "write fold of NAME\n");
+    want_of(p, arena_printf(p->arena, "write %s of NAME\n", view_words[v->kind].name));
     parse_folded(p, v);
     for (;;) {
         struct token t = *peek(p, LEX_PLAIN);
 
         if (accept_word(p, "frames")) {
             parse_frames(p, v);
-        } else if (accept_word(p, "points")) {
+        } else if (v->kind == VIEW_FOLD && accept_word(p, "points")) {
             v->points = parse_count(p, 1, "the number of points");
             if (v->points > FOLD_POINTS)
                 fail(p, &t.place, NULL, "a fold has at most %d points", FOLD_POINTS);
@@ -283,7 +287,7 @@ static void parse_grouped(struct parser *p, struct view *v)
              view_words[v->kind].name, first == GROUPED_DEFINED ? "group, " : "");
 }
 
-/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | flat | groups | trace | explain | phases | fold | clusters        "of" may, must, cannot stand */
+/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | flat | groups | trace | explain | phases | fold | routines | clusters        "of" may, must, cannot stand */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -312,7 +316,7 @@ bool parse_view(struct parser *p, struct query *q)
         parse_explain(p, &q->view);
     else if (kind == VIEW_PHASES)
         parse_phases(p, &q->view);
-    else if (kind == VIEW_FOLD)
+    else if (kind == VIEW_FOLD || kind == VIEW_ROUTINES)
         parse_fold(p, &q->view);
     else if (kind == VIEW_CLUSTERS)
         parse_clusters(p, &q->view);

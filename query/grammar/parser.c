@@ -315,7 +315,7 @@ void fail_without_of(struct parser *p)
     else if (t.kind == TOKEN_NUMBER && v->of != OF_REQUIRED && clause_allowed(p->view, CLAUSE_LIMIT, NULL))
         fail(p, &t.place, arena_printf(p->arena, "for so many rows write %s limit %s", v->name, t.text),
              "%s cannot stand here", shown(p, &t));
-    else if ((v->of != OF_NONE || p->view == VIEW_FOLD) &&
+    else if ((v->of != OF_NONE || p->view == VIEW_FOLD || p->view == VIEW_ROUTINES) &&
              (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
         fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, whole_word(p, &t)),
              "%s cannot stand here", shown(p, &t));

@@ -198,9 +198,7 @@ static void add_rows(struct view_of_fold *v)
     }
 }
 
-/* ---- what cannot be folded well ---- */
-
-static void note_poor(const struct folded *f)
+static void note_rates(const struct folded *f)
 {
     size_t counters = 0;
 
@@ -212,11 +210,6 @@ static void note_poor(const struct folded *f)
     if (!counters)
         run_note(f->run, "no counter was sampled with a trace, so the rates are those of time alone: record with "
                          "-e CPUTIME -e PAPI_TOT_INS@1000000, or another event of `hq record --list`");
-    if (f->places.len < 10 * FOLDED_LIMITS.samples)
-        run_note(f->run,
-                 "%zu samples lie in the visits to %s, too few for what runs when: record a longer run or with a "
-                 "higher rate (-e CPUTIME@1000/s)",
-                 f->places.len, f->of);
 }
 
 /* ---- two of them ---- */
@@ -293,7 +286,8 @@ static struct hq_error *fold_both(struct view_of_fold *v)
         HQ_TRY(folded_fit(&v->old, points, span));
     set_measures(v);
     add_rows(v);
-    note_poor(&v->here);
+    note_rates(&v->here);
+    folded_note_poor(&v->here);
     if (v->other)
         note_means(v);
     fold_draw(side, v->run->query->samples.compare);

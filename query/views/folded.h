@@ -3,7 +3,7 @@
  * A fold of a part of a run: which visits, or stretches of a cluster, are taken as one, their samples each at its place
  * in that one, the curve of each metric (query/folding/fold.h) and the representative routines
  * (query/folding/routines.h). The view `fold` makes rows and pictures of one or, with `compare with`, of two.
- * folded_visits.c has folded_choose.
+ * folded_visits.c has folded_choose, folded_routines.c the routines, folded_marks.c those that were marked themselves.
  */
 #ifndef HQ_QUERY_FOLDED_H
 #define HQ_QUERY_FOLDED_H
@@ -21,7 +21,7 @@ struct folded_events { /* of one metric */
 };
 struct folded_place {
     double x;
-    uint32_t context;
+    uint32_t context, visit;
 };
 
 struct folded {
@@ -46,6 +46,7 @@ struct folded {
     } places;       /* of the samples that tell where time went */
     size_t aligned; /* `frames`: so many of these could be aligned */
     struct routine_runs runs;
+    bool wants_spread; /* how sure their lengths are */
     size_t points;
     double span;                /* the points are the middles of equal parts of so many seconds */
     struct fold_point **curves; /* [metric_count][points]; NULL: the metric has no sample in them */
@@ -61,8 +62,17 @@ struct hq_error *folded_choose(struct folded *f);
 struct hq_error *folded_fit(struct folded *f, size_t points, double span);
 void folded_deinit(struct folded *f);
 
+/* Steps of folded_fit. The first finds `runs` and `chain`. The second gives runs of routines whose visits were marked
+ * in the visits that are folded the place and the length that these had, in the mean. */
+struct hq_error *folded_find_routines(struct folded *f);
+struct hq_error *folded_take_marks(struct folded *f);
+
+/* Whether c is a level of routines. */
+bool folded_is_routine(const struct tree *t, uint32_t c);
 /* "solve > smooth [12]": what a run is in, and the line that most of its samples are in. In the run's arena. */
 const char *folded_chain(const struct folded *f, uint32_t run, bool line);
+/* Says so where there are too few samples to tell what runs when. */
+void folded_note_poor(const struct folded *f);
 /* The time of a point since the begin of the visit, seconds. */
 static inline double folded_time(const struct folded *f, size_t point)
 {

@@ -41,5 +41,27 @@ judge() { # judge WHAT KEY-PREFIX FACTOR
 record -e CPUTIME@1000/s -- "$PROGRAMS/folded" 10 30
 "$HQ" "$DB" 'fold of phase "iteration" on cputime points 3 as csv' >"$TMP/alone" 2>>"$TMP/err"
 check "CPU time alone: a fold on it" [ "$(awk -F, 'NR > 1 && $11 > 0.9 && $11 < 1.1' "$TMP/alone" | wc -l)" = 3 ]
+# How long the three last: by samples, within what is said of that; where two are marked, exactly.
+cat >"$TMP/routines.py" <<'END'
+import json, sys
+rows = {r["name"]: r["values"] for r in json.load(sys.stdin)["rows"]}
+whole = rows["phase iteration"][1]
+for name, share in ("first", 0.5), ("second", 0.3), ("third", 0.2):
+    begin, length, low, high = rows[name][:4]
+    print(name, round(length / whole - share, 4), round((high - low) / 2 / whole, 4))
+END
+routines() { "$HQ" "$DB" 'routines of phase "iteration" on cputime as json' 2>>"$TMP/err" | python3 "$TMP/routines.py"; }
+off() { routines | awk -v k="$1" '$1 == k { print ($2 < 0 ? -$2 : $2) }'; }
+sure() { routines | awk -v k="$1" '$1 == k { print $3 }'; }
+record -e CPUTIME@1000/s -- "$PROGRAMS/folded" 40 20
+for name in first second third; do
+    # 5 standard deviations: one of 1.7 million misses them
+    check "by samples: $name lasts what it does, but for $(off $name) (said: $(sure $name))" holds "$(off $name) <= 2.55 * $(sure $name) && $(sure $name) < 0.05"
+done
+record -e CPUTIME@1000/s --mark second --mark third -- "$PROGRAMS/folded" 40 20
+for name in first second third; do
+    check "by marks: $name lasts what it does, but for $(off $name)" holds "$(off $name) < 0.01"
+done
+check "and of what is marked nothing is left to chance" [ "$(sure second)$(sure third)" = 0.00.0 ]
 [ "$(figure steady)$(figure quiet)" != 11 ] || judge "by elapsed time" "elapsed " 2
 finish

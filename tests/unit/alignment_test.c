@@ -23,7 +23,7 @@ static size_t align(const char *const *pieces, struct routine_sample *samples, s
 {
     for (size_t i = 0; i < count; i++)
         samples[i] = (struct routine_sample){((double)i + 0.5) / (double)count, piece(pieces[i], arena),
-                                             (uint32_t)strlen(pieces[i])};
+                                             (uint32_t)strlen(pieces[i]), 0, 1};
     return alignment_make(samples, count, arena);
 }
 
@@ -152,7 +152,7 @@ TEST(random_call_trees)
             }
             for (uint32_t r = leaf[i], k = n; k-- > 0; r = caller[r])
                 levels[k] = r;
-            samples[i] = (struct routine_sample){(double)i / SAMPLES, levels, n};
+            samples[i] = (struct routine_sample){(double)i / SAMPLES, levels, n, 0, 1};
         }
         placed += alignment_make(samples, SAMPLES, &arena);
         for (size_t i = 0; i < SAMPLES; i++) {

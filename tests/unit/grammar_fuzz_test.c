@@ -29,7 +29,7 @@ TEST(any_text)
     uint64_t state = 1;
     int accepted = 0, wrong = 0, clauses[CLAUSE_KINDS] = {0};
 
-    for (int i = 0; i < 45000 && wrong < 5; i++) {
+    for (int i = 0; i < 60000 && wrong < 5; i++) {
         bool parses;
 
         str_clear(&s);

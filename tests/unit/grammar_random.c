@@ -258,7 +258,7 @@ static const char *view_name(const char *terminal, uint64_t *state)
         const struct view_word *v = &view_words[i];
 
         if (strcmp(kinds[v->of], terminal) || !strncmp(v->name, "trace", 5) || i == VIEW_EXPLAIN || i == VIEW_PHASES ||
-            i == VIEW_FLAT || i == VIEW_GROUPS || i == VIEW_FOLD || i == VIEW_CLUSTERS)
+            i == VIEW_FLAT || i == VIEW_GROUPS || i == VIEW_FOLD || i == VIEW_ROUTINES || i == VIEW_CLUSTERS)
             continue;
         names[n++] = v->name;
         for (int k = 0; k < 3 && v->others[k]; k++)
