@@ -21,6 +21,7 @@ struct definitions {
 struct session_groups {
     VEC(struct definitions) texts;
     VEC(struct group) of;
+    size_t stored;      /* of these are the database's: the last ones */
     struct arena arena; /* origins */
 };
 
@@ -130,6 +131,7 @@ static struct hq_error *take_group(struct session_groups *g, const struct statem
                            known->origin);
     if (g->of.len >= GROUPS_MAX)
         return place_error(&st->place, NULL, "there are more than %d groups", GROUPS_MAX);
+    g->stored += origin == OF_DATABASE;
     vec_push(&g->of,
              (struct group){.name = st->group.name.text,
                             .statement = origin == OF_STATEMENT ? source->text : NULL,
@@ -204,12 +206,70 @@ static struct hq_error *replace(struct query_env *env, struct session_groups *g,
     return NULL;
 }
 
+/* ---- one more ---- */
+
+static bool brings_groups(const struct db *db)
+{
+    for (size_t i = 0; db && i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), FACT_GROUP))
+            return true;
+    return false;
+}
+
+/* Does nothing that is in force, or that was left out, depend on it? */
+static bool is_new(const struct query_env *env, const char *name)
+{
+    const struct session_groups *g = env->groups;
+
+    return g && !group_find(groups_defined(env), name) && (g->stored || !brings_groups(env->db));
+}
+
+/* The last one stands before those of the database. */
+static void put_in_order(struct session_groups *g)
+{
+    size_t at = g->of.len - 1 - g->stored;
+    struct group last = g->of.data[g->of.len - 1];
+
+    memmove(&g->of.data[at + 1], &g->of.data[at], g->stored * sizeof last);
+    g->of.data[at] = last;
+}
+
+/* Others cannot hold one that is new: it alone is looked at. */
+static struct hq_error *check_last(const struct session_groups *g)
+{
+    AUTO_FREE uint8_t *state = xmalloc(g->of.len);
+    struct walk w = {{g->of.data, g->of.len}, state, 0};
+
+    memset(state, 2, g->of.len);
+    return walk_group(&w, g->of.len - 1);
+}
+
+static struct hq_error *add(struct session_groups *g, const struct source *source)
+{
+    size_t before = g->of.len;
+    struct hq_error *error = parse_definitions(g, source, OF_STATEMENT);
+
+    if (!error)
+        error = check_last(g);
+    if (error) {
+        g->of.len = before;
+        script_destroy(vec_pop(&g->texts).script);
+    } else {
+        put_in_order(g);
+    }
+    return error;
+}
+
 struct hq_error *groups_add_statement(struct query_env *env, const struct statement *st)
 {
     AUTO(arena_deinit) struct arena arena = {0};
-    struct session_groups *g = xcalloc(1, sizeof *g);
     const char *text = print_statement(&arena, st);
     struct source source = {st->place.source->name, text, strlen(text), st->place.line};
+
+    if (is_new(env, st->group.name.text))
+        return add(env->groups, &source);
+
+    struct session_groups *g = xcalloc(1, sizeof *g);
     struct hq_error *error = take_again(g, env->groups, true);
 
     if (!error)

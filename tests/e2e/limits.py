@@ -3,6 +3,7 @@
 sentence and status 3.
 """
 import os
+import re
 import resource
 
 from lib import *
@@ -41,6 +42,22 @@ check(status == 0, f"enough time: status {status}: {err}")
 for wrong in ("--limit-time=0", "--limit-time=soon", "--limit-memory=0", "--limit-memory=all"):
     status, out, err = run(HQ, wrong, "a.folded", "procedures")
     check(status == 2 and wrong.split("=")[0] in err, f"{wrong}: status {status}: {err}")
+
+
+
+def instructions(groups):
+    """Of a session with so many definitions, by callgrind."""
+    with open(script, "w") as file:
+        file.write("".join(f"group g{i} = f{i}, \"h{i}*\", group g{i // 2 - 1}\n" if i > 2 else f"group g{i} = f{i}\n" for i in range(groups)))
+        file.write("procedures limit 1\n")
+    status, out, err = run("valgrind", "--tool=callgrind", f"--callgrind-out-file={TMP}/callgrind", HQ, "a.folded", "-f", script)
+    check(status == 0, f"{groups} groups: status {status}: {err[-300:]}")
+    return int(re.search(r"Collected : (\d+)", err).group(1))
+
+
+if not HQ.count("san"):
+    none, few, many = instructions(0), instructions(200), instructions(800)
+    check(many - none < 8 * (few - none), f"four times as many groups take {(many - none) / (few - none):.1f} times as many instructions")
 
 with open(os.path.join(TMP, "wide.folded"), "w") as file:
     for i in range(30000):
