@@ -89,9 +89,18 @@ static void lay_out_columns(struct screen *s)
 
 enum { NAMES_ROOM = 32, NAMES_LEAST = 24 }; /* columns of the terminal that the names want, and that they always get */
 
+/* What stands beside the names wants as much as they get at least; source lines take more where there is. */
+static int beside_room(const struct screen *s)
+{
+    for (size_t c = 0; c < s->column_count; c++)
+        if (s->columns[c].column->beside)
+            return 2 + (s->columns[c].width < NAMES_LEAST ? s->columns[c].width : NAMES_LEAST);
+    return 0;
+}
+
 static bool too_wide(const struct screen *s, int names)
 {
-    return s->o->width && s->left + names > (int)s->o->width;
+    return s->o->width && s->left + names + beside_room(s) > (int)s->o->width;
 }
 
 static void leave_out(struct screen *s, size_t c)
@@ -147,8 +156,8 @@ static void look_at_rows(struct screen *s)
         s->number_width = snprintf(NULL, 0, "%u", numbers);
 }
 
-/* Names take what they need, on a terminal at most half of the room. Views with a text beside the name are lists:
- * nothing is indented. */
+/* Names take what they need, on a terminal at most half of the room, or what is left beside a short text. Views with a
+ * text beside the name are lists: nothing is indented. */
 static void lay_out_beside(struct screen *s)
 {
     for (size_t c = 0; c < s->column_count; c++)
@@ -156,7 +165,11 @@ static void lay_out_beside(struct screen *s)
             s->beside = &s->columns[c];
     if (!s->beside)
         return;
-    int half = ((int)s->o->width - s->left) / 2;
+    int room = (int)s->o->width - s->left, rest = room - 2 - s->beside->width,
+        most = s->beside->width <= NAMES_LEAST && rest > room / 2 ? rest : room / 2;
+
+    if (most < NAMES_LEAST)
+        most = NAMES_LEAST;
 
     widen(&s->label_width, "total");
     for (size_t i = 0; i < s->t->rows.len; i++) {
@@ -166,8 +179,8 @@ static void lay_out_beside(struct screen *s)
         if ((int)label_width(&l) > s->label_width)
             s->label_width = (int)label_width(&l);
     }
-    if (s->o->width && s->label_width > half && s->o->names != NAMES_FULL)
-        s->label_width = half > NAMES_LEAST ? half : NAMES_LEAST;
+    if (s->o->width && s->label_width > most && s->o->names != NAMES_FULL)
+        s->label_width = most;
 }
 
 /* Where less of a name would be left, its place makes room. */
