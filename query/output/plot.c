@@ -135,7 +135,7 @@ static void put_heading(const struct bars *p)
     }
     text_put(p->t->columns.data[p->column].name, p->o->utf8, p->out);
     if (n) {
-        fprintf(p->out, " of %zu rows: least %s", n, text_of(p, least, text));
+        fprintf(p->out, " of %zu row%s: least %s", n, n == 1 ? "" : "s", text_of(p, least, text));
         fprintf(p->out, ", mean %s", text_of(p, sum / (double)n, text));
         fprintf(p->out, ", largest %s", text_of(p, most, text));
         if (p->aside)

@@ -89,7 +89,7 @@ static void lay_out_columns(struct screen *s)
 
 enum { NAMES_ROOM = 32, NAMES_LEAST = 24 }; /* columns of the terminal that the names want, and that they always get */
 
-/* What stands beside the names wants as much as they get at least; source lines take more where there is. */
+/* The text beside the names wants as much as they get at least; source lines take more where there is. */
 static int beside_room(const struct screen *s)
 {
     for (size_t c = 0; c < s->column_count; c++)

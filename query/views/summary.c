@@ -116,10 +116,11 @@ static void tell_launchers(const struct summary *s, struct str *out)
     }
     if (cost < WORTH_TELLING * s->total)
         return;
-    str_addf(out, ", %s of it by launchers (`ranks %" PRId32, summary_amount(s, cost), first);
-    if (last > first)
-        str_addf(out, "-%" PRId32, last);
-    str_add(out, "` is without)");
+    str_addf(out, ", %s of it by launchers", summary_amount(s, cost));
+    if (last >= 0) /* what MPI starts for a program that nothing has launched gives it no rank */
+        str_addf(out,
+                 last > first ? " (`ranks %" PRId32 "-%" PRId32 "` is without)" : " (`ranks %" PRId32 "` is without)",
+                 first, last);
 }
 
 static void tell_measured(struct summary *s)
@@ -129,7 +130,8 @@ static void tell_measured(struct summary *s)
 
     str_addf(&text, "%s %s", summary_amount(s, s->total), m->name);
     if (!(m->flags & HQDB_METRIC_NO_COUNTS))
-        str_addf(&text, " in %" PRId64 " sample%s", m->total_count, m->total_count == 1 ? "" : "s");
+        str_addf(&text, " in %" PRId64 " %s%s", m->total_count, m->flags & HQDB_METRIC_EXACT ? "count" : "sample",
+                 m->total_count == 1 ? "" : "s");
     tell_launchers(s, &text);
     /* 1.96 sqrt(p (1 - p) / n) is largest at p = 1/2 */
     if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0) {
