@@ -29,9 +29,7 @@ static bool takes_part(const struct selection *s, uint32_t profile, enum which_p
         return false;
     if (!queue && which == PROFILES_QUEUES)
         return false;
-    if (!helpers_aside(&s->helpers, profile) || which == PROFILES_ALL)
-        return true;
-    return !s->helpers.elapsed && which == PROFILES_VALUED;
+    return !helpers_aside(&s->helpers, profile) || which == PROFILES_ALL || which == PROFILES_VALUED;
 }
 
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out)
@@ -100,7 +98,8 @@ struct hq_error *profiles_prefix(const struct selection *s, const struct groups_
 
     memset(prefix, 0, (n + 1) * sizeof *prefix);
     for (uint32_t i = g->start[group]; i < g->start[group + 1]; i++)
-        HQ_TRY(profiles_add(s, g->profiles[i], metric, prefix + 1));
+        if (selection_counts(s, false, g->profiles[i], metric))
+            HQ_TRY(profiles_add(s, g->profiles[i], metric, prefix + 1));
     for (size_t i = 0; i < n; i++)
         sum_add(&prefix[i + 1], prefix[i]);
     return NULL;

@@ -17,7 +17,7 @@ struct groups_of_profiles {
 enum which_profiles {
     PROFILES_COUNTED, /* that statistics are over: if any has a rank those with one, no launchers, no helpers; all with
                          `set helpers on` */
-    PROFILES_VALUED,  /* whose values are in the totals: no launchers and helpers where there is elapsed time */
+    PROFILES_VALUED,  /* whose values of some metric are in its total (selection_counts) */
     PROFILES_ALL,
     PROFILES_QUEUES, /* as COUNTED, but queues of devices: what their metrics have statistics over */
     PROFILES_BOTH,   /* COUNTED and these */
@@ -32,7 +32,7 @@ void profiles_group_deinit(struct groups_of_profiles *g);
 /* Adds the values of a profile to raw[position]. */
 struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
 
-/* Prefix sums [positions + 1] of the values of a group. */
+/* Prefix sums [positions + 1] of the values of a group, as far as they are in totals. */
 struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group,
                                  uint32_t metric, int64_t *prefix);
 

@@ -13,6 +13,7 @@ struct work {
     struct node target; /* what is measured in each profile */
     struct ranges ranges[2];
     double **slots; /* [group][2 * measures] */
+    bool *asked;    /* [measures] by columns and conditions; what orders the rows may be another */
     bool several;   /* processes, which names tell apart */
 };
 
@@ -77,6 +78,12 @@ static uint64_t covered(const struct ranges *ranges)
     return n;
 }
 
+/* Elapsed time of launchers and helpers is in no total. What the database holds is shown as it is. */
+static bool counts(const struct work *w, uint32_t profile, uint32_t metric)
+{
+    return w->run->view->of_wholes || selection_counts(&w->run->selection, false, profile, metric);
+}
+
 /* Few frames: their values in all profiles, frame by frame. */
 static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
 {
@@ -87,7 +94,8 @@ static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
         struct db_value value;
 
         while (db_value_next(&v, &value))
-            if (value.profile < w->groups.profile_count && w->groups.of[value.profile] != HQDB_NONE)
+            if (value.profile < w->groups.profile_count && w->groups.of[value.profile] != HQDB_NONE &&
+                counts(w, value.profile, m->metric))
                 sum_add(&sums[w->groups.of[value.profile]], value.sum);
     }
 }
@@ -106,7 +114,8 @@ static bool by_total(struct work *w, size_t measure)
         int64_t sum = 0;
 
         for (uint32_t i = w->groups.start[g]; i < w->groups.start[g + 1]; i++)
-            sum_add(&sum, db_profile_total(w->run->tree->db, w->groups.profiles[i], m->metric).sum);
+            if (counts(w, w->groups.profiles[i], m->metric))
+                sum_add(&sum, db_profile_total(w->run->tree->db, w->groups.profiles[i], m->metric).sum);
         w->slots[g][2 * measure] = w->slots[g][2 * measure + 1] = (double)sum * m->scale;
     }
     return true;
@@ -142,6 +151,19 @@ static struct hq_error *measure_groups(struct work *w, size_t measure)
     return NULL;
 }
 
+/* A row none of whose profiles counts has no value, not one of 0. */
+static void blank_uncounted(struct work *w, size_t measure)
+{
+    for (uint32_t g = 0; g < w->groups.count; g++) {
+        bool any = false;
+
+        for (uint32_t i = w->groups.start[g]; i < w->groups.start[g + 1] && !any; i++)
+            any = counts(w, w->groups.profiles[i], w->run->selection.measures.data[measure].metric);
+        if (!any)
+            w->slots[g][2 * measure] = w->slots[g][2 * measure + 1] = NAN;
+    }
+}
+
 static struct hq_error *measure_all(struct work *w)
 {
     struct run *run = w->run;
@@ -154,26 +176,49 @@ static struct hq_error *measure_all(struct work *w)
             w->slots[g][s] = NAN;
     }
     for (size_t m = 0; m < run->selection.measures.len; m++)
-        if (run->binding.used[m])
+        if (run->binding.used[m]) {
             HQ_TRY(measure_groups(w, m));
+            blank_uncounted(w, m);
+        }
     return NULL;
 }
 
-/* A launcher that has nothing of what was asked for is no row: a rank without it is one. */
-static bool is_beside(const struct run *run, uint32_t first, const double *slots)
+/* A launcher or helper that has nothing of what was asked for is no row: a rank without it is one. */
+static bool is_beside(const struct work *w, uint32_t first, const double *slots)
 {
+    const struct run *run = w->run;
     size_t looked = 0;
 
-    if (!run->selection.helpers.of || run->selection.helpers.of[first] == STANDS_IN || !run->query->view.of)
+    if (!run->selection.helpers.of || run->selection.helpers.of[first] == STANDS_IN || run->view->of_wholes ||
+        !(run->query->view.of || run->selection.helpers.elapsed))
         return false;
     for (size_t m = 0; m < run->selection.measures.len; m++) {
-        if (!run->binding.used[m])
+        if (!w->asked[m])
             continue;
         looked++;
-        if (slots[2 * m] != 0 || slots[2 * m + 1] != 0)
+        if ((slots[2 * m] != 0 && !isnan(slots[2 * m])) || (slots[2 * m + 1] != 0 && !isnan(slots[2 * m + 1])))
             return false;
     }
     return looked > 0;
+}
+
+static void ask(void *asked, unsigned slot)
+{
+    ((bool *)asked)[slot / 2] = true;
+}
+
+static void find_asked(struct work *w)
+{
+    const struct run *run = w->run;
+
+    w->asked = ARENA_ARRAY(&w->run->arena, run->selection.measures.len + 1, bool);
+    vec_foreach(p, &run->columns)
+        program_slots(*p, ask, w->asked);
+    vec_foreach(p, &run->where)
+        program_slots(*p, ask, w->asked);
+    vec_foreach(p, &run->expect)
+        if (*p)
+            program_slots(*p, ask, w->asked);
 }
 
 static struct hq_error *rows_of_profiles(struct run *run, const struct node *target, struct nodes *out)
@@ -186,12 +231,13 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
                    run->view->of_wholes ? PROFILES_ALL : PROFILES_VALUED, &w.groups);
     node_ranges(run->tree, target, false, &w.ranges[0]);
     node_ranges(run->tree, target, true, &w.ranges[1]);
+    find_asked(&w);
     err = measure_all(&w);
     for (uint32_t g = 0; g < w.groups.count && !err; g++) {
         uint32_t first = w.groups.profiles[w.groups.start[g]];
         struct node n = *target;
 
-        if (is_beside(run, first, w.slots[g]))
+        if (is_beside(&w, first, w.slots[g]))
             continue;
         n.kind = SCOPE_THREAD;
         n.scope = n.context = HQDB_NONE;
