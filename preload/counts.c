@@ -61,28 +61,26 @@ static bool is_affordable(struct lane_room *room, uint64_t now_us)
     return true;
 }
 
-static bool read_clock(uint64_t now_us)
+static void read_clock(uint32_t late_ns)
 {
-    if (!options.clock || !self.lane || !is_affordable(self.lane->room, now_us))
-        return false;
-    self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
-    return true;
+    self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - late_ns;
 }
 
 void counts_clock(uint64_t now_us)
 {
-    if (!read_clock(now_us))
+    if (!options.clock || !self.lane || !is_affordable(self.lane->room, now_us))
         return;
     counts_marked = true;
+    read_clock(0);
     note(options.clock - 1, self.lane->room, now_us);
 }
 
-COLD void counts_read(uint64_t now_us)
+COLD void counts_read(void)
 {
     if (options.counted)
         sources_read(self.lane->room->counted);
-    if (read_clock(now_us))
-        self.lane->room->counted[options.clock - 1] -= self.late_ns;
+    if (options.clock)
+        read_clock(self.late_ns);
 }
 
 COLD void counts_at_sample(uint64_t now_us)

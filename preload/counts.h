@@ -32,7 +32,7 @@ static inline bool counts_wanted(int event)
 
 /* At a sample of a clock: reads the counters and the thread's CPU time, before what it takes to find the call path is
  * in them; and, behind the sample, notes what was read. */
-void counts_read(uint64_t now_us);
+void counts_read(void);
 void counts_at_sample(uint64_t now_us);
 
 /* Behind a mark: notes the thread's CPU time, if that is sampled, up to 20,000 times a second. */

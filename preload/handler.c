@@ -142,7 +142,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
         if (counts_wanted(event))
-            counts_read(now);
+            counts_read();
         unwind_registers(context, reg);
         visits_settle(reg[CFI_SP], now);
         thread_stack(reg[CFI_SP], &low, &high);
@@ -186,7 +186,7 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
     }
     uint64_t until = until_ns > header->start_monotonic_ns ? (until_ns - header->start_monotonic_ns) / 1000 : 0;
     if (counts_wanted(event))
-        counts_read(until);
+        counts_read();
     store(self.lane, place, event, weight, until);
     header->end_us = file_now_us();
     guard_leave();
@@ -207,7 +207,7 @@ void sample_missed(struct place place)
             continue;
         }
         if (counts_wanted(i))
-            counts_read(now);
+            counts_read();
         store(self.lane, place, i, weight, now);
     }
 }
@@ -226,7 +226,7 @@ bool sample_in_kernel(int event, uint64_t weight)
         uint32_t node = base.node != NO_NODE ? lane_child(lane, base.node, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
 
         if (node != NO_NODE && counts_wanted(event))
-            counts_read(now);
+            counts_read();
         if (node == NO_NODE)
             file_lost(HQM_LOSS_NO_SPACE, weight);
         else

@@ -213,9 +213,7 @@ static void judge_profile(struct visiting *v, struct apart *a)
 
 /* ---- by marks ---- */
 
-/* Returns the context of the procedure that a mark is of: its first instruction is marked, which may lie in a line,
- * loop or inlined procedure of it. */
-static uint32_t marked_context(const struct selection *s, uint32_t frame)
+uint32_t visits_marked_context(const struct selection *s, uint32_t frame)
 {
     uint32_t c = selection_context(s, frame), parent;
 
@@ -232,7 +230,7 @@ static bool has_marks(const struct selection *s, uint32_t profile, const uint8_t
     struct db_mark m;
 
     while (db_mark_next(&marks, &m))
-        if (matching[marked_context(s, m.frame)])
+        if (matching[visits_marked_context(s, m.frame)])
             return true;
     return false;
 }
@@ -258,7 +256,7 @@ static uint8_t *marked_scopes(const struct selection *s, const uint8_t *matching
         if (!selection_has_profile(s, p))
             continue;
         while (db_mark_next(&marks, &m)) {
-            uint32_t c = marked_context(s, m.frame);
+            uint32_t c = visits_marked_context(s, m.frame);
 
             if (matching[c])
                 marked[tree_scope_of(&s->tree, c)] = 1;
@@ -333,7 +331,7 @@ static void take_marks(const struct selection *s, const struct timeline *time, u
     uint64_t from = 0, depth = 0, us;
 
     while (db_mark_next(&marks, &m)) {
-        if (!matching[marked_context(s, m.frame)])
+        if (!matching[visits_marked_context(s, m.frame)])
             continue;
         us = timeline_shift(offset, m.time_us);
         if (!m.leaves && !depth++)

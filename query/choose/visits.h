@@ -54,6 +54,10 @@ struct visits {
     struct apart apart;
 };
 
+/* Returns the context of the procedure that a mark is of: its first instruction is marked, which may lie in a line,
+ * loop or inlined procedure of it. */
+uint32_t visits_marked_context(const struct selection *s, uint32_t frame);
+
 /* Whether a profile of the selection has marked what matches. */
 bool visits_are_marked(const struct selection *s, const uint8_t *matching);
 

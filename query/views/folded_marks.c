@@ -1,31 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Routines of a fold that were marked themselves (query/views/folded.h). Samples tell where a routine begins to so many
- * parts of the visit as there are samples around; marks tell when each of its visits began and ended.
+ * parts of the visit as there are samples around, and nothing of one that is shorter than a run; marks tell when each
+ * of its visits began and ended.
  */
+#include "common/map.h"
 #include "common/mem.h"
 #include "query/choose/growth.h"
 #include "query/views/folded.h"
 #include <math.h>
 #include <string.h>
 
-/* The runs of one routine in one run of the level above: the first visit in each folded one is of the first, and so
- * on. */
-struct marked_runs {
-    uint32_t *run;
-    size_t count;
-    uint8_t *matching; /* by context */
-    double *from, *to; /* [count] sums, in seconds since the folded visit began */
-    double length;     /* of these visits */
+/* More visits to a routine in one that is folded are no runs of their own. */
+enum { MOST = 8 };
+
+struct span {
+    uint64_t from_us, to_us;
+};
+/* The folded visits in which there were as many visits to a routine: sums of when each of these began and ended, in
+ * seconds since the folded one began. */
+struct tally {
+    double from[MOST], to[MOST];
+    double length; /* of the folded ones */
     size_t visits;
+};
+/* A routine that is marked, called in a run. */
+struct marked {
+    uint32_t routine, parent;
+    uint32_t run[MOST];
+    size_t runs;                 /* that samples show of it there */
+    struct tally by_count[MOST]; /* of 1, 2, ... visits to it */
+    /* In the folded visit at hand: */
+    uint64_t depth, from_us; /* of nested visits the outermost counts */
+    struct span inner[MOST];
+    size_t inner_count; /* more than MOST: too many */
 };
 struct all_marked {
     struct folded *f;
-    struct marked_runs *data;
+    struct map by_context; /* to a place in `data`, + 1; 0: it is none of them */
+    struct marked *data;
     size_t len, cap;
 };
 
-/* ---- which contexts a run is of ---- */
+/* ---- which routines ---- */
 
 static uint32_t routine_above(const struct tree *t, uint32_t c)
 {
@@ -60,43 +77,45 @@ static bool is_of_run(const struct folded *f, uint32_t r, uint32_t c)
     return false;
 }
 
-/* By context; NULL: no visit to it was marked. The caller frees. */
-static uint8_t *contexts_of_run(const struct folded *f, uint32_t r)
+/* The first run that the routine of a context was called in; UINT32_MAX: none. */
+static uint32_t run_above(const struct folded *f, uint32_t c)
 {
-    const struct tree *t = f->run->tree;
-    struct db_list all = tree_instances(t, f->runs.data[r].routine);
-    uint8_t *matching = xcalloc((size_t)t->context_count + 1, 1);
+    uint32_t above = routine_above(f->run->tree, c);
 
-    for (uint32_t i = 0; i < all.len; i++)
-        matching[all.data[i]] = is_of_run(f, r, all.data[i]);
-    if (visits_are_marked(&f->run->selection, matching))
-        return matching;
-    free(matching);
-    return NULL;
+    for (uint32_t r = 0; r < f->runs.len && above != HQDB_NONE; r++)
+        if (is_of_run(f, r, above))
+            return r;
+    return UINT32_MAX;
 }
 
-static void add_run(struct all_marked *all, uint32_t r)
+static size_t find_marked(struct all_marked *all, uint32_t routine, uint32_t parent)
 {
     const struct routine_runs *runs = &all->f->runs;
-    struct marked_runs m = {.matching = contexts_of_run(all->f, r)};
+    struct marked m = {.routine = routine, .parent = parent};
 
-    if (!m.matching)
-        return;
-    m.run = xcalloc(runs->len, sizeof *m.run);
-    for (uint32_t i = r; i < runs->len; i++)
-        if (runs->data[i].routine == runs->data[r].routine && runs->data[i].parent == runs->data[r].parent)
-            m.run[m.count++] = i;
-    m.from = xcalloc(m.count, sizeof *m.from);
-    m.to = xcalloc(m.count, sizeof *m.to);
+    for (size_t i = 0; i < all->len; i++)
+        if (all->data[i].routine == routine && all->data[i].parent == parent)
+            return i;
+    for (uint32_t r = parent; r < runs->len; r++)
+        if (runs->data[r].routine == routine && runs->data[r].parent == parent && m.runs++ < MOST)
+            m.run[m.runs - 1] = r;
     vec_push(all, m);
+    return all->len - 1;
 }
 
-static bool is_first(const struct routine_runs *runs, uint32_t r)
+/* NULL: what a context is of was not called in a run. */
+static struct marked *marked_at(struct all_marked *all, uint32_t context)
 {
-    for (uint32_t i = 0; i < r; i++)
-        if (runs->data[i].routine == runs->data[r].routine && runs->data[i].parent == runs->data[r].parent)
-            return false;
-    return true;
+    bool is_new;
+    uint64_t *place = map_insert(&all->by_context, context, 0, &is_new);
+
+    if (is_new && folded_is_routine(all->f->run->tree, context)) {
+        uint32_t parent = run_above(all->f, context);
+
+        if (parent != UINT32_MAX)
+            *place = find_marked(all, tree_scope_of(all->f->run->tree, context), parent) + 1;
+    }
+    return *place ? &all->data[*place - 1] : NULL;
 }
 
 /* ---- when they ran ---- */
@@ -111,50 +130,75 @@ static double seconds_in(const struct folded *f, const struct growth *growth, ui
                : (double)(us - from_us) / 1e6;
 }
 
-/* Adds up one folded visit, in which `inner` are the visits to the routine, if there are as many as runs. */
-static void add_visit(const struct folded *f, const struct growth *growth, size_t v, const struct visit *inner,
-                      size_t count, struct marked_runs *m)
+/* A folded visit is over: adds up the visits to a routine in it. */
+static void add_visit(const struct folded *f, const struct growth *growth, size_t v, struct marked *m)
 {
-    bool known = count == m->count;
+    size_t count = m->inner_count;
     uint64_t began = f->visits.data[v].from_us;
+    double from[MOST], to[MOST];
 
-    for (size_t i = 0; i < count && known; i++)
-        known = inner[i].marked && !inner[i].cut && !isnan(seconds_in(f, growth, began, inner[i].from_us)) &&
-                !isnan(seconds_in(f, growth, began, inner[i].to_us));
-    for (size_t i = 0; i < count && known; i++) {
-        m->from[i] += seconds_in(f, growth, began, inner[i].from_us);
-        m->to[i] += seconds_in(f, growth, began, inner[i].to_us);
+    m->inner_count = 0;
+    if (!count || count > MOST)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        from[i] = seconds_in(f, growth, began, m->inner[i].from_us);
+        to[i] = seconds_in(f, growth, began, m->inner[i].to_us);
+        if (isnan(from[i]) || isnan(to[i]))
+            return;
     }
-    m->length += known ? f->length[v] : 0;
-    m->visits += known;
+    struct tally *t = &m->by_count[count - 1];
+
+    for (size_t i = 0; i < count; i++) {
+        t->from[i] += from[i];
+        t->to[i] += to[i];
+    }
+    t->length += f->length[v];
+    t->visits++;
+}
+
+static void take_mark(struct marked *m, const struct db_mark *mark, uint64_t us, const struct visit *within)
+{
+    if (!mark->leaves && !m->depth++)
+        m->from_us = us;
+    if (mark->leaves && m->depth && !--m->depth && m->from_us >= within->from_us && us <= within->to_us &&
+        m->inner_count++ < MOST)
+        m->inner[m->inner_count - 1] = (struct span){m->from_us, us};
 }
 
 /* The folded visits first .. end - 1 are of one profile. */
-static struct hq_error *add_profile(const struct folded *f, size_t first, size_t end, const struct growth *growth,
-                                    struct marked_runs *m)
+static void add_profile(struct all_marked *all, size_t first, size_t end, const struct growth *growth)
 {
-    struct visits inner = {.apart = {.looked = true, .marked = true}};
-    struct hq_error *err = visits_add(&f->run->selection, &f->trace.time, f->visits.data[first].profile, m->matching,
-                                      m->matching, &inner);
-    size_t at = 0, last;
+    const struct folded *f = all->f;
+    const struct selection *s = &f->run->selection;
+    uint32_t profile = f->visits.data[first].profile;
+    int64_t offset = timeline_offset(&f->trace.time, profile);
+    struct db_marks marks = db_marks_of(s->tree.db, profile);
+    struct db_mark mark;
+    size_t v = first;
 
-    for (size_t v = first; v < end && !err; v++, at = last) {
-        while (at < inner.len && inner.data[at].from_us < f->visits.data[v].from_us)
-            at++;
-        for (last = at; last < inner.len && inner.data[last].to_us <= f->visits.data[v].to_us;)
-            last++;
-        add_visit(f, growth, v, inner.data + at, last - at, m);
+    vec_foreach(m, all)
+        m->depth = 0;
+    while (v < end && db_mark_next(&marks, &mark)) {
+        uint64_t us = timeline_shift(offset, mark.time_us);
+        struct marked *m;
+
+        for (; v < end && us > f->visits.data[v].to_us; v++)
+            vec_foreach(over, all)
+                add_visit(f, growth, v, over);
+        m = v < end ? marked_at(all, visits_marked_context(s, mark.frame)) : NULL;
+        if (m)
+            take_mark(m, &mark, us, &f->visits.data[v]);
     }
-    vec_deinit(&inner);
-    return err;
+    for (; v < end; v++)
+        vec_foreach(over, all)
+            add_visit(f, growth, v, over);
 }
 
 static struct hq_error *add_profiles(struct all_marked *all)
 {
     const struct folded *f = all->f;
-    struct hq_error *err = NULL;
 
-    for (size_t first = 0, end; first < f->visits.len && !err; first = end) {
+    for (size_t first = 0, end; first < f->visits.len; first = end) {
         AUTO(growth_deinit) struct growth growth = {0};
 
         for (end = first; end < f->visits.len && f->visits.data[end].profile == f->visits.data[first].profile;)
@@ -163,70 +207,127 @@ static struct hq_error *add_profiles(struct all_marked *all)
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
         if (f->run->query->view.on_running)
             growth = growth_of(&f->trace.time, f->visits.data[first].profile);
-        for (size_t i = 0; i < all->len && !err; i++)
-            err = add_profile(f, first, end, &growth, &all->data[i]);
+        add_profile(all, first, end, &growth);
     }
-    return err;
+    return NULL;
 }
 
 /* ---- what that says of the runs ---- */
 
-static void move_border(double *border, bool follows, double to)
+/* In nine of ten folded visits at least the routine was visited as often as it has runs, or, if it has none, as often
+ * as in all of these. NULL: it was not. */
+static const struct tally *tally_of(const struct folded *f, const struct marked *m, size_t *count)
 {
-    if (follows)
-        *border = to;
+    size_t best = m->runs ? m->runs - 1 : 0;
+
+    for (size_t i = 0; i < MOST && !m->runs; i++)
+        best = m->by_count[i].visits > m->by_count[best].visits ? i : best;
+    *count = best + 1;
+    return best < MOST && m->by_count[best].visits && m->by_count[best].visits * 10 >= f->visits.len * 9
+               ? &m->by_count[best]
+               : NULL;
 }
 
 /* Runs within it, and those beside it that samples alone know, follow. */
 static void place_run(struct routine_runs *runs, uint32_t r, double from, double to)
 {
-    struct routine_run was = runs->data[r], *run = &runs->data[r];
+    struct routine_run was = runs->data[r];
 
-    run->from = from;
-    run->to = to;
+    runs->data[r].from = from;
+    runs->data[r].to = to;
     for (uint32_t i = 0; i < runs->len; i++) {
-        struct routine_run *other = &runs->data[i];
+        struct routine_run other = runs->data[i];
 
-        if (i == r || other->marked)
+        if (i == r || other.marked)
             continue;
-        if (other->parent == r) {
-            place_run(runs, i, other->from == was.from ? from : fmin(fmax(other->from, from), to),
-                      other->to == was.to ? to : fmin(fmax(other->to, from), to));
-        } else if (other->parent == was.parent && was.marked) {
-            move_border(&other->to, i < r && (other->to == was.from || other->to > from), fmax(from, other->from));
-            move_border(&other->from, i > r && (other->from == was.to || other->from < to), fmin(to, other->to));
-        }
+        if (other.parent == r)
+            place_run(runs, i, other.from == was.from ? from : fmin(fmax(other.from, from), to),
+                      other.to == was.to ? to : fmin(fmax(other.to, from), to));
+        else if (was.marked && other.parent == was.parent && other.from < from &&
+                 (other.to == was.from || (other.to > from && other.to <= to)))
+            place_run(runs, i, other.from, from);
+        else if (was.marked && other.parent == was.parent && other.from >= from && other.to > to &&
+                 (other.from == was.to || other.from < to))
+            place_run(runs, i, to, other.to);
     }
 }
 
-/* In nine of ten visits at least the routine was visited as often as it has runs. */
-static void take(struct folded *f, const struct marked_runs *m)
+static void add_runs(struct folded *f, const struct marked *m, const struct tally *t, size_t count)
 {
-    if (!m->visits || m->visits * 10 < f->visits.len * 9)
+    for (size_t i = 0; i < count; i++) {
+        double from = t->from[i] / t->length, to = t->to[i] / t->length;
+
+        vec_push(&f->runs, (struct routine_run){.routine = m->routine,
+                                                .level = f->runs.data[m->parent].level + 1,
+                                                .parent = m->parent,
+                                                .from = from,
+                                                .to = to,
+                                                .leaf = true,
+                                                .marked = true,
+                                                .sure = NAN});
+        place_run(&f->runs, (uint32_t)f->runs.len - 1, from, to);
+    }
+}
+
+static void take(struct folded *f, const struct marked *m)
+{
+    size_t count;
+    const struct tally *t = tally_of(f, m, &count);
+
+    if (!t)
         return;
-    for (size_t i = 0; i < m->count; i++)
+    if (!m->runs)
+        add_runs(f, m, t, count);
+    for (size_t i = 0; i < m->runs; i++)
         f->runs.data[m->run[i]].marked = true;
-    for (size_t i = 0; i < m->count; i++)
-        place_run(&f->runs, m->run[i], m->from[i] / m->length, m->to[i] / m->length);
+    for (size_t i = 0; i < m->runs; i++)
+        place_run(&f->runs, m->run[i], t->from[i] / t->length, t->to[i] / t->length);
+}
+
+/* Appends the runs within `parent` to the list, in the order of time, each with those in it. */
+static void add_in_order(const struct routine_runs *runs, uint32_t parent, uint32_t new_parent,
+                         struct routine_runs *out)
+{
+    AUTO_FREE uint32_t *inner = xcalloc(runs->len + 1, sizeof *inner);
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < runs->len; i++) {
+        size_t at = n;
+
+        if (runs->data[i].parent != parent)
+            continue;
+        for (; at && runs->data[inner[at - 1]].from > runs->data[i].from; at--)
+            inner[at] = inner[at - 1];
+        inner[at] = i;
+        n++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct routine_run run = runs->data[inner[i]];
+
+        run.parent = new_parent;
+        vec_push(out, run);
+        add_in_order(runs, inner[i], (uint32_t)out->len - 1, out);
+    }
+}
+
+static void put_in_order(struct routine_runs *runs)
+{
+    struct routine_runs ordered = {0};
+
+    add_in_order(runs, UINT32_MAX, UINT32_MAX, &ordered);
+    vec_deinit(runs);
+    *runs = ordered;
 }
 
 struct hq_error *folded_take_marks(struct folded *f)
 {
     struct all_marked all = {.f = f};
-    struct hq_error *err;
+    struct hq_error *err = add_profiles(&all);
 
-    for (uint32_t r = 0; r < f->runs.len; r++)
-        if (f->runs.data[r].parent != UINT32_MAX && is_first(&f->runs, r))
-            add_run(&all, r);
-    err = all.len ? add_profiles(&all) : NULL;
-    vec_foreach(m, &all) {
-        if (!err)
-            take(f, m);
-        free(m->run);
-        free(m->matching);
-        free(m->from);
-        free(m->to);
-    }
+    for (size_t i = 0; i < all.len && !err; i++)
+        take(f, &all.data[i]);
+    put_in_order(&f->runs);
+    map_deinit(&all.by_context);
     vec_deinit(&all);
     return err;
 }
