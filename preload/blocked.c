@@ -78,7 +78,7 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context)
     uint64_t mask;
     long number;
 
-    if (!own.blocks || info->si_code > 0)
+    if (!own.blocks || signal_is_raised(info))
         return false;
     if (options.marked || raw_frozen || frozen) {
         own.kept = *info;

@@ -77,6 +77,13 @@ static inline void signal_put(sigset_t *set, int number, bool in)
     memcpy(set, &bits, sizeof bits);
 }
 
+/* Did an instruction raise this SIGTRAP, so that it can be neither blocked nor ignored? A perf event of the program's
+ * (TRAP_PERF, which the C library learns in version 2.37) does not. */
+static inline bool signal_is_raised(const siginfo_t *info)
+{
+    return info->si_code > 0 && info->si_code != 6;
+}
+
 /* As it was sent: to the thread alone, or to whichever of the process does not block it. Only the first thread may say
  * that it was by kill; other threads say that it was queued by who sent it. */
 static inline __attribute__((always_inline)) void signal_send_again(int number, const siginfo_t *info)
@@ -84,7 +91,7 @@ static inline __attribute__((always_inline)) void signal_send_again(int number, 
     siginfo_t queued = *info;
 
     queued.si_code = SI_QUEUE;
-    if (info->si_code == SI_TKILL)
+    if (info->si_code == SI_TKILL || info->si_code > 0)
         raw_syscall(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), number, (long)info, 0, 0);
     else if (raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), number, (long)info, 0, 0, 0) < 0)
         raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), number, (long)&queued, 0, 0, 0);

@@ -20,7 +20,7 @@
  * has without us. Raised while it is blocked it ends the program. */
 static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, void *context, bool blocked)
 {
-    bool raised = info->si_code > 0;
+    bool raised = signal_is_raised(info);
 
     if (!blocked && !signal_is_left_to_kernel(number, raised)) {
         signal_foreign(number, info, context);

@@ -5,12 +5,15 @@
 #include "guest.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,10 +139,61 @@ static void blocked_breakpoint(void)
     puts("not reached");
 }
 
+/* Pages that are there for the first time. */
+static void touch(int count)
+{
+    volatile char *pages = mmap(NULL, (size_t)count * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    for (int i = 0; i < count; i++)
+        pages[i * 4096] = 1;
+}
+
+static void count_one(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    hits++;
+}
+
+/* An event that the kernel tells the program of by SIGTRAP: one that is blocked waits, and one that is ignored is none.
+ * The kernel keeps one SIGTRAP at most: that of the clock may be in the way of one of several. */
+static void own_event(void)
+{
+    union { /* newer than the system's header */
+        struct perf_event_attr known;
+        uint64_t words[17];
+    } event = {.known = {.type = PERF_TYPE_SOFTWARE, .size = sizeof event, .config = PERF_COUNT_SW_PAGE_FAULTS}};
+    sigset_t set;
+
+    event.known.sample_period = 1;
+    event.known.exclude_kernel = 1;
+    event.words[5] |= UINT64_C(3) << 36; /* remove_on_exec, sigtrap */
+    event.words[16] = 0x1234;            /* sig_data */
+    handle(SIGTRAP, count_one, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    spin(20);
+    if (syscall(SYS_perf_event_open, &event, 0, -1, -1, 0) < 0)
+        puts("none");
+    touch(4);
+    printf("%d", hits > 0);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    hits = 0;
+    touch(4);
+    printf(" %d", hits);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    printf(" %d", hits > 0);
+    signal(SIGTRAP, SIG_IGN);
+    touch(4);
+    spin(20);
+    puts(" goes on");
+}
+
 int main(int argc, char **argv)
 {
-    static const struct guest kinds[] = {
-        {"blocked-trap", blocked_trap}, {"tells-trap", tells_trap}, {"blocked-breakpoint", blocked_breakpoint}};
+    static const struct guest kinds[] = {{"blocked-trap", blocked_trap},
+                                         {"tells-trap", tells_trap},
+                                         {"blocked-breakpoint", blocked_breakpoint},
+                                         {"own-event", own_event}};
 
     return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
 }
