@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from page_browser import BUILD, TMP, TOP, Keys, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+from page_browser import BUILD, HQ, TMP, TOP, Keys, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 for name in ("app", "old"):
     fixture(name)
@@ -131,10 +131,11 @@ check(not errors, f"the page complains: {errors}")
 
 # The trace has the profiles that hq's has: threads of a runtime's own only where threads are asked for. The head tells what `info` does.
 with open(f"{TMP}/helped.txt", "w") as f:
-    f.write("info duration \"4.260 s\"\ninfo samples 2365\nmetric REALTIME seconds 0.001 10 sampled traced\nmodule app /src/app\nmodule mpi /lib/libmpi.so.40\n"
+    f.write("info duration \"4.260 s\"\ninfo samples 2365\nmetric REALTIME seconds 0.001 10 sampled traced\nmetric MPI_CALLS events 1 0 exact\nmodule app /src/app\nmodule mpi /lib/libmpi.so.40\n"
             "file a app /src/a.c\nfile m mpi /src/mpi.c\nproc main a main 1\nproc step a step 5\nproc poll m progress 1\nproc loop m progress_loop 9\n")
     for rank in range(2):
         f.write(f"profile p{rank} rank={rank} pid={rank + 7} tid={rank + 7} thread=0 start=0 end=100000\nprofile h{rank} rank={rank} pid={rank + 7} tid={rank + 70} thread=1 start=0 end=100000\n")
+        f.write(f"value p{rank} MPI_CALLS 5 5 main:2 > step:6\n")
         for who, path in (("p", "main:2 > step:6"), ("h", "loop:9 > poll:2")):
             f.write(f"value {who}{rank} REALTIME 100 10 {path}\n" + "".join(f"trace {who}{rank} {10000 * t + 5000} REALTIME 1 {path}\n" for t in range(10)))
 subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/helped.txt", f"{TMP}/helped.hq"], check=True)
@@ -150,6 +151,16 @@ for keys, expected in (("1-x", ""), ("1", "1"), ("0-1", "0-1"), ("", "")):
     ranks.clear()
     ranks.send_keys(keys, Keys.ENTER)
     check(js("hqPage.state().ranks") == expected, f"the field for ranks takes {keys}: {js('hqPage.state().ranks')}")
+# Of a slice of time nothing is known of what was counted without a trace: hq leaves it out or refuses it, and so does the page.
+for state, unknown in (({"all": True}, False), ({"metric": 1}, True), ({"columns": "mpi_calls / realtime"}, True), ({"where": "mpi_calls > 1"}, True), ({"where": "realtime > 0"}, False)):
+    js("hqPage.set(arguments[0])", {**{"time": "0-50000", "metric": 0, "all": False, "columns": "", "where": "", "pane": "ranks"}, **state})
+    query, told = js("hqPage.query()"), js("document.querySelector('.problem').textContent")
+    refused = subprocess.run([HQ, "helped.hq", query], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).returncode
+    check(("unknown" in told) == unknown and refused == (2 if unknown else 0), f"{query} in a slice: {told}, hq {refused}")
+    check(not any("mpi_calls" in c for c in page_rows()[0]) or unknown, f"{query}: no column of what is unknown: {page_rows()[0]}")
+    note = js("document.querySelector('.ranks .note').textContent")
+    check(("unknown" in note) == ("metric" in state), f"{query}: {note}")
+js("hqPage.set(arguments[0])", {"time": "", "metric": 0, "all": False, "columns": "", "where": ""})
 head = driver.find_element("css selector", ".run").text
 check(head.startswith("2365 samples") and "4.260 s" in head, f"samples and duration are those of info: {head}")
 

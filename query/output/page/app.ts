@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one state that all panes show, in the URL's hash, and the hq query that gives the same table.
-import { Data, isCall, Kind, NONE } from "./data";
+import { Data, isCall, Kind, NONE, TRACED } from "./data";
 import { Chosen, Node, nodeName, nodeOfContext, nodeOfSet, Range, Selection } from "./model";
 import { timeText } from "./number";
 import { linesOf } from "./dom";
@@ -276,7 +276,13 @@ export class App {
     return paneNames.filter((p) => (p !== "messages" || this.data.messages.length) && (p !== "answers" || this.data.answers.length));
   }
 
-  shows(metric: number): boolean { return this.state.all || metric === this.state.metric; }
+  // Why nothing is known of a metric in the slice of time that is chosen; "": it is known, or no slice is.
+  unknown(metric = this.state.metric): string {
+    const m = this.data.metrics[metric];
+    return !this.state.time || m.flags & TRACED ? "" : `${m.name} was recorded without a trace: in a slice of time it is unknown`;
+  }
+
+  shows(metric: number): boolean { return metric === this.state.metric || (this.state.all && !this.unknown(metric)); }
 
   #defaultColumns(): string[] {
     const d = this.data, out: string[] = [];

@@ -40,9 +40,10 @@ const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)(%|[
 
 interface Token { kind: "number" | "dollar" | "name" | "text" | "mark"; text: string; unit?: string; spaced: boolean }
 
-export function compile(source: string, d: Data): Compiled | string {
+// unknown: why nothing is known of a metric.
+export function compile(source: string, d: Data, unknown: (metric: number) => string): Compiled | string {
   try {
-    const p = new Parser(source, d);
+    const p = new Parser(source, d, unknown);
     const program = p.whole();
     return {
       dim: program.dim, text: program.text, linear: program.linear, value: program.eval,
@@ -69,7 +70,7 @@ class Parser {
   #tokens: Token[] = [];
   #at = 0;
 
-  constructor(source: string, private d: Data) {
+  constructor(source: string, private d: Data, private unknown: (metric: number) => string) {
     TOKEN.lastIndex = 0;
     while (TOKEN.lastIndex < source.trimEnd().length) {
       const start = TOKEN.lastIndex, m = TOKEN.exec(source);
@@ -295,7 +296,8 @@ class Parser {
   }
 
   #slot(metric: number, exclusive: boolean): Program {
-    const slot = 2 * metric + (exclusive ? 1 : 0);
+    const slot = 2 * metric + (exclusive ? 1 : 0), why = this.unknown(metric);
+    if (why) refuse(why);
     return { ...this.#make(this.d.metrics[metric].dim, (f) => f.slots[slot]), linear: true, slot };
   }
 

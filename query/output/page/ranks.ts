@@ -108,9 +108,9 @@ export class Ranks extends Picture {
       g.setLineDash([]);
     }
     const extreme = (v: number) => this.#points.find((p) => p.value === v)?.label ?? "";
-    this.note.textContent = n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
+    this.note.textContent = this.app.unknown() || (n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
       : `mean ${oneText(mean, m.dim)}${histogram ? "" : " (dashed)"}, most ${oneText(most, m.dim)} (${extreme(most)}), least ${oneText(least, m.dim)} (${extreme(least)}); ` +
-        `perfect balance would save the busiest ${oneText(most - mean, m.dim)}.${histogram ? "" : " Orange is more than 1.1 times the mean" + (many ? "; of several in a column stand the least and the most." : ".")}${this.#points[0].selectable ? " Drag chooses." : ""}`;
+        `perfect balance would save the busiest ${oneText(most - mean, m.dim)}.${histogram ? "" : " Orange is more than 1.1 times the mean" + (many ? "; of several in a column stand the least and the most." : ".")}${this.#points[0].selectable ? " Drag chooses." : ""}`);
   }
 
   #makeBins(least: number, most: number): void {

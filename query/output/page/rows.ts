@@ -135,7 +135,7 @@ export class Rows {
   }
 
   #compiled(text: string): Compiled | null {
-    const c = compile(text, this.app.data);
+    const c = compile(text, this.app.data, (m) => this.app.unknown(m));
     if (typeof c !== "string") return c;
     this.problem = `${text}: ${c}`;
     return null;
@@ -209,7 +209,7 @@ export class Rows {
   }
 
   rebuild(): void {
-    this.problem = this.app.problem;
+    this.problem = this.app.problem || this.app.unknown();
     this.#makeColumns();
     this.roots = this.#entries(this.app.roots(), null);
     const s = this.app.state;

@@ -89,7 +89,7 @@ export class Table {
     this.#drawn = kept;
     view.style.setProperty("--letters", String(this.#letters));
     if (this.whole && to < all.length) drawn.push(el("p", {}, `and ${all.length - to} more rows`));
-    if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : this.app.state.view === "loops" ? "no sample lies in a loop that is known" : this.app.state.view === "lines" && this.app.data.compare ? "two runs are aligned by the names of scopes, never by lines" : "nothing was measured here"));
+    if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : this.app.state.view === "loops" ? "no sample lies in a loop that is known" : this.app.state.view === "lines" && this.app.data.compare ? "two runs are aligned by the names of scopes, never by lines" : this.app.unknown() || "nothing was measured here"));
     if (drawn.length !== this.#sizer.childNodes.length || drawn.some((n, i) => n !== this.#sizer.childNodes[i])) this.#sizer.replaceChildren(...drawn);
     if (this.active) view.setAttribute("aria-activedescendant", "row-" + all.indexOf(this.active));
     else view.removeAttribute("aria-activedescendant");
