@@ -100,8 +100,11 @@ static void note_branch(struct maker *m, const struct loop_branch *branch)
         place->header_exit = line;
         place->header_to = line_at(m, branch->to, place);
     }
-    if (branch->evidence == LOOP_EXIT_AND_BACK && line == place->line)
+    if (branch->evidence == LOOP_EXIT_AND_BACK && line == place->line) {
         place->back_to = line_at(m, branch->to, place);
+        if (m->pieces.data[at - 1].low == branch->address)
+            place->compared = line_at(m, branch->address - 1, place);
+    }
     if (branch->evidence == LOOP_EXIT && (!place->exit || line < place->exit))
         place->exit = line;
     if (branch->evidence == LOOP_BACK && (!place->back || line < place->back))

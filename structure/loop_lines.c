@@ -11,7 +11,8 @@
  * line;
  *   - a loop that is left where the last one in it would not be entered (`for (j = i + 1; ...)` in the last round) has
  * no line of its own there: it is its first one, or unknown;
- *   - what is left in the middle only is closed by goto, or has no condition: it begins at the top.
+ *   - what is left in the middle only is closed by goto, or has no condition: it begins at the top;
+ *   - a loop is turned so that a condition of its body is the way round: where the conditions lead to tells its own.
  */
 #include "structure/tree_impl.h"
 #include <string.h>
@@ -60,89 +61,6 @@ static bool is_fortran(const struct maker *m, const struct loop_place *place)
 
     return dot && (!strcasecmp(dot, ".f") || !strncasecmp(dot, ".f9", 3) || !strncasecmp(dot, ".f0", 3) ||
                    !strcasecmp(dot, ".for"));
-}
-
-/* Whether a line lies in the code of a loop that stands beside this one. */
-static bool in_another(const struct maker *m, uint32_t line, uint32_t loop)
-{
-    const struct loop_place *place = &m->places[loop];
-
-    for (uint32_t l = 0; l < m->loops->count; l++) {
-        const struct loop_place *other = &m->places[l];
-
-        if ((other->line == m->origin && m->origin) || (other->least <= place->least && other->most >= place->most))
-            continue;
-        bool within = line >= other->least || (line == other->line && other->most < place->least);
-
-        if (other->file == place->file && within && line <= other->most && other->most != place->most &&
-            !tree_lies_in(m, loop, l) && !tree_lies_in(m, l, loop))
-            return true;
-    }
-    return false;
-}
-
-struct wanted {
-    unsigned sides;      /* bits of enum loop_side */
-    bool all;            /* not the branches alone: also what leads to them */
-    uint32_t low, below; /* lines: above `low`, below `below` */
-};
-
-/* The larger one of `best` and the line nearest above a loop in one place near it. */
-static uint32_t better_line(const struct maker *m, uint32_t loop, const struct loop_near *near, struct wanted want,
-                            uint32_t best)
-{
-    const struct loop_place *place = &m->places[loop];
-    uint32_t file, line;
-
-    for (size_t at = tree_piece_at(m, near->address + 1); at-- > 0;) {
-        tree_projected(m, &m->pieces.data[at], place->context, &file, &line);
-        if (file == place->file && line > want.low && line < want.below && line > best && !in_another(m, line, loop))
-            best = line;
-        if (!want.all || m->pieces.data[at].low <= near->since)
-            break;
-    }
-    return best;
-}
-
-/* The first of the places near a loop. */
-static size_t first_near(const struct maker *m, uint32_t loop)
-{
-    size_t low = 0, high = m->loops->near_count;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (m->loops->near[mid].loop < loop)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* The line nearest above loop `as` among those of the places near `loop`, 0: none. */
-static uint32_t near_line(const struct maker *m, uint32_t loop, uint32_t as, struct wanted want)
-{
-    const struct loop_place *place = &m->places[as];
-    uint32_t best = 0, line;
-
-    for (size_t low = first_near(m, loop); low < m->loops->near_count && m->loops->near[low].loop == loop; low++) {
-        const struct loop_near *near = &m->loops->near[low];
-
-        if (near->side == LOOP_THROUGH) {
-            const struct loop_place *other = &m->places[near->other];
-
-            /* The near piece was cut off the front of the same loop. */
-            if (loop == as && other->file == place->file && other->least >= place->least &&
-                other->most <= place->most) {
-                line = near_line(m, near->other, as, want);
-                best = line > best ? line : best;
-            }
-        } else if (want.sides >> near->side & 1) {
-            best = better_line(m, as, near, want, best);
-        }
-    }
-    return best;
 }
 
 enum {
@@ -197,15 +115,15 @@ static uint32_t share_line(const struct maker *m, uint32_t loop)
     /* In front may be the line of an `if` around the pragma. */
     if (place->opened)
         return place->opened;
-    front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least});
+    front = tree_near_line(m, loop, (struct near_wanted){IN_FRONT, false, low, place->least});
     if (!front && place->line > place->least)
-        front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least + 1});
+        front = tree_near_line(m, loop, (struct near_wanted){IN_FRONT, false, low, place->least + 1});
     if (!front && m->origin && m->loops->list[loop].parent == LOOP_NONE && !is_among_others(m, loop))
-        front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, m->origin - 1, m->origin + 1});
+        front = tree_near_line(m, loop, (struct near_wanted){IN_FRONT, false, m->origin - 1, m->origin + 1});
     if ((!front || front == m->origin) && place->told < place->least && place->told > larger(front, low) &&
-        (place->told <= front + CLOSE || place->told + CLOSE > place->least) && !in_another(m, place->told, loop))
+        (place->told <= front + CLOSE || place->told + CLOSE > place->least) && !tree_in_another(m, place->told, loop))
         return place->told;
-    return front ? front : near_line(m, loop, loop, (struct wanted){IN_FRONT, true, low, place->least});
+    return front ? front : tree_near_line(m, loop, (struct near_wanted){IN_FRONT, true, low, place->least});
 }
 
 /* The line of the first branch behind a loop that is not of its statements, if it is close above them: what a
@@ -215,7 +133,7 @@ static uint32_t left_over_line(const struct maker *m, uint32_t loop, uint32_t lo
     const struct loop_place *place = &m->places[loop];
     uint32_t file, line;
 
-    for (size_t i = first_near(m, loop); i < m->loops->near_count && m->loops->near[i].loop == loop; i++) {
+    for (size_t i = tree_first_near(m, loop); i < m->loops->near_count && m->loops->near[i].loop == loop; i++) {
         size_t at = m->loops->near[i].side == LOOP_BEHIND ? tree_piece_at(m, m->loops->near[i].address + 1) : 0;
 
         if (!at)
@@ -236,11 +154,13 @@ static uint32_t do_line(const struct maker *m, uint32_t loop, uint32_t low, bool
     uint32_t least = m->places[loop].least, line = least;
 
     do
-        line = near_line(m, loop, loop, (struct wanted){1 << LOOP_GUARD, false, larger(low, least - CLOSE - 2), line});
-    while (line && !near_line(m, loop, loop, (struct wanted){1 << LOOP_BEHIND, false, line - 1, line + 1}));
+        line = tree_near_line(m, loop,
+                              (struct near_wanted){1 << LOOP_GUARD, false, larger(low, least - CLOSE - 2), line});
+    while (line && !tree_near_line(m, loop, (struct near_wanted){1 << LOOP_BEHIND, false, line - 1, line + 1}));
     if (line)
         return line;
-    line = near_line(m, loop, loop, (struct wanted){AROUND, true, larger(low, least - (region ? CLOSE : 2)), least});
+    line = tree_near_line(m, loop,
+                          (struct near_wanted){AROUND, true, larger(low, least - (region ? CLOSE : 2)), least});
     return line ? line : left_over_line(m, loop, low);
 }
 
@@ -278,9 +198,56 @@ static bool is_told_at_back(const struct maker *m, uint32_t loop)
 
 /* Whether the condition at the top of a loop leads beyond where the one at its end leads: `if (found) return` ends the
  * body, and the return stands in it. Behind `do ... while` both lead to the same place. */
-static bool leaves_beyond(const struct maker *m, const struct loop_place *place)
+static bool leaves_beyond(const struct loop_place *place)
 {
-    return place->back_to >= place->line && place->header_to > place->back_to && !is_fortran(m, place);
+    return place->header_exit && place->header_exit < place->line && place->back_to >= place->line &&
+           place->header_to > place->back_to;
+}
+
+/* Whether the condition at the end of a loop is one in its body, behind which something is done before the loop is
+ * left: it leads to code of the loop's lines, or to the next line where that at the top leaves the procedure. */
+static bool leaves_within(const struct loop_place *place)
+{
+    return (place->back_to >= place->least && place->back_to <= place->line) ||
+           (!place->header_to && place->back_to == place->line + 1);
+}
+
+/* Whether the line of the jump back of `do ... while` is that of a brace above its condition, as clang has it. */
+static bool jumps_from_brace(const struct loop_place *place)
+{
+    return place->least < place->line && place->line < place->most && place->compared == place->most;
+}
+
+/* Returns the line of a loop whose way round has that of its last statement: of the branch that guards it, if what is
+ * left over is worked off where the loop leads to, in that line. 0: none. */
+static uint32_t guarded_line(const struct maker *m, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+    uint32_t line = place->back_to;
+    const struct near_wanted guard = {1 << LOOP_GUARD, false, line - 1, line + 1},
+                             behind = {1 << LOOP_BEHIND, false, line - 1, line + 1};
+
+    if (place->line != place->most || line >= place->least || line + CLOSE + 2 <= place->least ||
+        line <= lower_bound(m, loop))
+        return 0;
+    return tree_near_line(m, loop, guard) && tree_near_line(m, loop, behind) ? line : 0;
+}
+
+/* Of a loop whose condition goes round and leaves it, the line where that is not its own; 0: it is. In Fortran no
+ * condition of a loop stands at its end. */
+static uint32_t line_at_top(const struct maker *m, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+
+    if (place->evidence != LOOP_EXIT_AND_BACK)
+        return 0;
+    if (place->header_exit == place->least && place->line < place->most)
+        return place->least;
+    if (is_fortran(m, place) || place->least >= place->line)
+        return 0;
+    if (leaves_beyond(place) || (place->header_exit == place->least && leaves_within(place)))
+        return place->header_exit;
+    return jumps_from_brace(place) ? place->most : guarded_line(m, loop);
 }
 
 /* Whether a loop has the line of one directly in it: then it is not its own. */
@@ -321,10 +288,10 @@ static bool begins_at_top(const struct maker *m, uint32_t loop)
 static void name_by_top(struct maker *m, uint32_t loop)
 {
     struct loop_place *place = &m->places[loop];
+    uint32_t line = line_at_top(m, loop);
 
-    if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least &&
-        (place->line < place->most || leaves_beyond(m, place)))
-        place->line = place->least;
+    if (line)
+        place->line = line;
     else if (place->evidence == LOOP_HEADER_EXIT && place->exit < place->line &&
              ((place->exit == place->least && !is_fortran(m, place)) || is_left_at_inner(m, loop)))
         place->line = place->exit;
@@ -385,11 +352,11 @@ static uint32_t statement_line(const struct maker *m, uint32_t loop, uint32_t lo
         return 0;
     if (m->loops->list[loop].parent == LOOP_NONE)
         low = larger(low, place->least - 2);
-    line = near_line(m, loop, loop, (struct wanted){BEHIND, true, low, place->least});
+    line = tree_near_line(m, loop, (struct near_wanted){BEHIND, true, low, place->least});
     if (line || m->loops->list[loop].parent == LOOP_NONE)
         return line;
     low = bound_within(m, loop, CONTINUED);
-    line = near_line(m, loop, loop, (struct wanted){BEHIND, true, low, place->least});
+    line = tree_near_line(m, loop, (struct near_wanted){BEHIND, true, low, place->least});
     return line && !has_code_between(m, place, line, place->least) ? line : 0;
 }
 

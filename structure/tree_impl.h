@@ -37,6 +37,7 @@ struct loop_place {
     uint32_t exit;        /* the least line of an exit that neither is in the header nor goes round, 0: none */
     uint32_t back;        /* the least line of a jump back that decides nothing, 0: none */
     uint32_t back_to;     /* the line that an exit leads to that also goes round, of that of `line`; 0: unknown */
+    uint32_t compared;    /* the line of the code right in front of that exit, 0: unknown */
 };
 
 #define BEGUN_ANYWHERE (DWARF_NONE - 1)
@@ -93,5 +94,20 @@ void tree_name_loops(struct maker *m);
 void tree_name_by_branches(struct maker *m); /* loop_evidence.c */
 /* Sets what else is known of the lines in each loop. */
 void tree_note_lines(struct maker *m); /* loop_evidence.c */
+
+/* ---- loop_beside.c ---- */
+
+struct near_wanted {
+    unsigned sides;      /* bits of enum loop_side */
+    bool all;            /* not the branches alone: also what leads to them */
+    uint32_t low, below; /* lines: above `low`, below `below` */
+};
+
+/* The line nearest above a loop among those of the places near it, 0: none. */
+uint32_t tree_near_line(const struct maker *m, uint32_t loop, struct near_wanted want);
+/* The first of the places near a loop. */
+size_t tree_first_near(const struct maker *m, uint32_t loop);
+/* Whether a line lies in the code of a loop that stands beside this one. */
+bool tree_in_another(const struct maker *m, uint32_t line, uint32_t loop);
 
 #endif

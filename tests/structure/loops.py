@@ -17,7 +17,7 @@ A tag is @name in a comment at the end of its line.
 What compilers do to loops, and where it is expected: nested, inlined, vectorised with a remainder, computed goto, jump tables,
 irreducible (nests.c, transformed.c); unrolled, peeled, distributed, interchanged and jammed, OpenMP bodies, cold parts
 (transformed.c); fused, and two loops of one line (fused.c); array statements (arrays.f90); exceptions (exceptions.cc);
-spread over threads (lines.c, shared.c); code of others in them (moved.c), given the place of others (misplaced.c); left at their top and end (leaves.c); in front of which an error is raised (noreturn.c, ends.c); DO loops (do.f90); a condition that is threaded away (threaded.c); checks that do not return (checks.c).
+spread over threads (lines.c, shared.c); code of others in them (moved.c), given the place of others (misplaced.c); left at their top and end (leaves.c); in front of which an error is raised (noreturn.c, ends.c); DO loops (do.f90); a condition that is threaded away (threaded.c); checks that do not return (checks.c); turned so that a condition of the body is the way round (turned.c).
 """
 import glob
 import os
