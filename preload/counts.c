@@ -61,9 +61,14 @@ static bool is_affordable(struct lane_room *room, uint64_t now_us)
     return true;
 }
 
+/* The clock grows from one look to the next, also where the sample has fired before a mark that was noted since. */
 static void read_clock(uint32_t late_ns)
 {
-    self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - late_ns;
+    struct lane_room *room = self.lane->room;
+    uint64_t now = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - late_ns,
+             least = room->noted[options.clock - 1] + 1;
+
+    room->counted[options.clock - 1] = now > least ? now : least;
 }
 
 void counts_clock(uint64_t now_us)
