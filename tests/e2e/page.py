@@ -13,7 +13,7 @@ from page_browser import ASKED, BUILD, HQ, TMP, TOP, Keys, answer, check, driver
 PANES = ("flame", "trace", "ranks", "messages", "answers", "source", "about")
 VIEWS = ("tree", "callers", "flat", "procedures", "loops", "lines", "files", "modules")
 
-for name in ("app", "paper", "unlined", "joined", "teams"):
+for name in ("app", "paper", "unlined", "joined", "teams", "phased"):
     fixture(name)
     hq("report", f"{name}.hq")
     open_page(f"{name}.html")

@@ -286,7 +286,7 @@ function addOwn(d: Data, c: number, rule: Rule, out: Ranges): void {
       k = d.end[k];
     } else if (loop) {
       return;
-    } else if (kind === Kind.Loop || kind === Kind.Region || (kind === Kind.Inline && rule === Rule.Frame)) {
+    } else if (kind === Kind.Loop || kind === Kind.Region || kind === Kind.Phase || (kind === Kind.Inline && rule === Rule.Frame)) {
       addDirect(d, k, out);
       k++;
     } else {
