@@ -7,7 +7,7 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-static const char head[] = "hq baseline 2";
+static const char head[] = "hq baseline 2", last[] = "# end";
 
 void baseline_deinit(struct baseline *b)
 {
@@ -59,6 +59,8 @@ struct line {
     unsigned number;
     const char *at;
     const char *wrong;
+    bool ends;              /* the head says that the last line is `last` */
+    bool at_end;            /* the present line is */
     struct row_names names; /* of the values of the present query */
 };
 
@@ -200,12 +202,19 @@ static void read_system(struct line *l, struct baseline *b)
 
 static void read_line(struct line *l, struct baseline *b)
 {
-    if (!*l->at || *l->at == '#')
+    if (!*l->at || *l->at == '#') {
+        l->at_end |= !strcmp(l->at, last);
         return;
+    }
+    l->at_end = false;
     if (!strncmp(l->at, "set ", 4)) {
         baseline_settings *into = b->queries.len ? &vec_last(&b->queries).settings : &b->settings;
 
         vec_push(into, arena_strdup(&b->arena, l->at));
+        return;
+    }
+    if (!strncmp(l->at, "hq baseline ", 12)) {
+        fail(l, "begins a second baseline, behind the first");
         return;
     }
     if (strncmp(l->at, "query: ", 7)) {
@@ -217,6 +226,8 @@ static void read_line(struct line *l, struct baseline *b)
             b->machine = arena_strdup(&b->arena, l->at + 9);
         else if (!b->queries.len && !strncmp(l->at, "system: ", 8))
             read_system(l, b);
+        else if (!b->queries.len && !strncmp(l->at, "last-line: ", 11))
+            l->ends = true;
         else if (b->queries.len || !is_head_line(l->at))
             read_value(l, b);
         return;
@@ -307,9 +318,9 @@ struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline
 
     row_names_deinit(&l.names);
     /* None is written without values, so this one was cut off; without an error its queries would judge nothing. */
-    if (!error && !forgiving && !b->queries.len)
-        return hq_error_new(HQ_DATA, "%s has no values of any query: it was cut off; hq check --update writes it again",
-                            path);
+    if (!error && !forgiving && (!b->queries.len || (l.ends && !l.at_end)))
+        return hq_error_new(HQ_DATA, "%s %s: it was cut off; restore it, or write it again with hq check --update",
+                            path, b->queries.len ? "does not end with `# end`" : "has no values of any query");
     return error;
 }
 
@@ -378,6 +389,7 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     /* In steps, so that an update changes few lines. */
     if (b->system >= 0.05)
         str_addf(&out, "system: %.0f%%\n", 5 * round(b->system * 20));
+    str_addf(&out, "last-line: %s\n", last);
     add_settings(&out, &b->settings);
     vec_foreach(q, &b->queries) {
         str_addf(&out, "\nquery: %s\n", q->text);
@@ -386,6 +398,7 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
         vec_foreach(v, &q->values)
             add_value(&out, v);
     }
+    str_addf(&out, "\n%s\n", last);
     HQ_TRY(file_writer_open(&w, path));
     file_writer_write(&w, str_cstr(&out), out.len);
     return file_writer_commit(&w);

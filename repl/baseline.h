@@ -7,6 +7,7 @@
  *     clock: the kernel's software clock
  *     machine: AMD EPYC 7763, 2 processors, Linux 6.1.0
  *     system: 55%
+ *     last-line: # end
  *     set inline on
  *     set normalise on
  *
@@ -15,6 +16,8 @@
  *     cputime.x 41.2% +-20% of 2310: procedure apply [_Z5applyI4GridEvT_]
  *     cputime 90% +-10% of 9240 in 5 runs, sd 1.2%, mean 1.25s, spread 0.02s: procedure main > loop 1 of main
  *     alloc_bytes 1.05MB +-0.5% of exact: procedure main
+ *
+ *     # end
  *
  * The head says how procedures are told apart: by their names for the linker, in brackets where those do not say the
  * same, or by those of the `source` alone, as a database of another tool has them. The clock is what sampled CPUTIME,

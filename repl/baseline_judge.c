@@ -364,6 +364,42 @@ static void tell_power(struct judge *j)
                  "one side is of one run: it is taken to differ from others as the runs of the other side do");
 }
 
+/* Tells the seconds of what did not fail: first, where they decide. */
+static void tell_seconds(struct judge *j, const struct baseline_query *before, const struct baseline_query *now)
+{
+    struct check_lines seconds = {0};
+
+    if (j->outcome != CHECK_FAIL)
+        comes_to(j, baseline_seconds(before, now, j->arena, &seconds));
+    if (j->outcome == CHECK_PASS)
+        tell_power(j);
+    vec_foreach(line, &seconds)
+        vec_push(j->lines, *line);
+    if (j->outcome != CHECK_PASS)
+        tell_power(j);
+    vec_deinit(&seconds);
+}
+
+/*
+ * How much of the baseline is left in the run, as a part of it, by the costs of the scopes alone, which no two rows
+ * share. Of another program hardly anything is left, and nothing can be said of it.
+ */
+static bool is_another(const struct baseline_query *before, const struct baseline_query *now)
+{
+    static const double least = 0.1, most = 0.5;
+    AUTO(row_names_deinit) struct row_names names = {0};
+    double all = 0, left = 0;
+
+    baseline_value_names(now, &names);
+    vec_foreach(v, &before->values)
+        if (!v->absolute && baseline_metric_length(v->metric) < strlen(v->metric)) {
+            all += v->share;
+            left += baseline_value_find(now, &names, v->metric, v->path) ? v->share : 0;
+        }
+    /* A baseline of a few rows may well lose them. */
+    return all > most && now->values.len && left < least * all;
+}
+
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
@@ -404,6 +440,14 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                                          row_paths_text(&j.paths, arena, g->value->path, false),
                                                          amount(&j, g->value)),
                                             g->value->absolute ? INFINITY : g->value->share / g->value->tolerance});
+    if (is_another(before, now)) {
+        j.failed = NULL;
+        j.outcome = CHECK_INCONCLUSIVE;
+        vec_push(lines,
+                 "cannot tell: of what the baseline has, next to nothing is in this run. Is it of another program, "
+                 "or one whose procedures all have other names? If that is meant, write the baseline again: hq "
+                 "check --update");
+    }
     if (!now->values.len && before->values.len) {
         comes_to(&j, CHECK_INCONCLUSIVE);
         vec_push(lines, "this run has no samples of any row: too few to compare");
@@ -418,9 +462,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     tell_rest(&j);
     tell_renamed(&j);
     tell_open(&j);
-    tell_power(&j);
-    if (j.outcome != CHECK_FAIL)
-        comes_to(&j, baseline_seconds(before, now, arena, lines));
+    tell_seconds(&j, before, now);
     vec_deinit(&j.rose);
     vec_deinit(&j.open);
     vec_deinit(&j.rest);

@@ -67,7 +67,7 @@ static enum check_outcome tell(const char *metric, const struct baseline_whole *
                                       metric, change)
                        : arena_printf(arena,
                                       "all %s: %s. What became slower in all its parts alike is seen from "
-                                      "%+.0f%% on (hq race sees less)",
+                                      "%+.0f%% on (hq race finds smaller ones)",
                                       metric, change, 100 * allowed));
     return much ? CHECK_INCONCLUSIVE : CHECK_PASS;
 }

@@ -142,7 +142,7 @@ double gate_level(const struct gate_difference *rows, size_t n, double family)
 
 double gate_spent(double share)
 {
-    return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * share * share;
+    return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * pow(share, 4);
 }
 
 /* How far a bound of this probability lies from the rise; by_ranks: of what ranks judge. */

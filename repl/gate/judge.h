@@ -38,8 +38,9 @@
  * whose tolerance lies far above its error cannot fail by chance and takes no part of that (gate_level).
  *
  * A race looks at its rows several times. Each look spends a part of GATE_FAMILY (gate_spent: the power family of Kim
- * and DeMets, Biometrika 74, 1987, with exponent 2); by the union bound the parts add up to the whole, whatever the
- * looks have to do with one another. Of GATE_MISSED it spends the same part.
+ * and DeMets, Biometrika 74, 1987, with exponent 4: early looks find what is large, and the last one has most of it,
+ * for what is as large as the tolerance); by the union bound the parts add up to the whole, whatever the looks have to
+ * do with one another. Of GATE_MISSED it spends the same part.
  */
 #ifndef HQ_REPL_GATE_JUDGE_H
 #define HQ_REPL_GATE_JUDGE_H

@@ -122,7 +122,7 @@ check(out.startswith("### hq check: all 2 checks passed\n"), f"Markdown instead 
 write("base.hq", "procedures limit 2\ntree\nloops\nprocedures compare with same.hq\ninfo\n")
 out, err = hq("a.hq", "base.hq", "--update")
 text = read("base.baseline")
-check(text.startswith("hq baseline 2\nnames: source\nset inline on\nset normalise on\n"), f"the head of the baseline: {text}")
+check(text.startswith("hq baseline 2\nnames: source\nlast-line: # end\nset inline on\nset normalise on\n"), f"the head of the baseline: {text}")
 check("\n\nquery: procedures\ncputime 60.00% +-20% of 40000, mean 120s: procedure f\n" in text and "cputime.x 30.00% +-20% of 40000, mean 60s: procedure g\n" in text,
       f"the baseline: {text}")
 check("loop 1 of f\n" in text and "query: procedures compare" not in text and "query: info" not in text, f"the baseline: {text}")
@@ -482,6 +482,19 @@ for text in ("", "hq baseline 2\nnames: linkage\n"):
     check("cut.baseline has no values" in hq("a.hq", "cut.hq", want=3)[0], f"a baseline that was cut off: {text!r}")
 hq("a.hq", "cut.hq", "--update")
 hq("a.hq", "cut.hq")
+text = read("cut.baseline")
+write("cut.baseline", text[:text.rindex("cputime")])
+out, err = hq("a.hq", "cut.hq", want=3)
+check("does not end with `# end`: it was cut off" in out, f"a baseline that was cut off between two lines: {out}")
+write("cut.baseline", text + text)
+out, err = hq("a.hq", "cut.hq", want=3)
+check("begins a second baseline, behind the first" in out, f"a baseline twice: {out}")
+write("cut.baseline", text.replace("last-line: # end\n", "").replace("\n# end\n", ""))
+hq("a.hq", "cut.hq")        # of an earlier version
+write("cut.baseline", text.replace("procedure f", "procedure fa").replace("procedure g", "procedure ga").replace("procedure h", "procedure ha"))
+out, err = hq("a.hq", "cut.hq", want=4)
+check("next to nothing is in this run. Is it of another program" in out, f"a baseline of another program: {out}")
+write("cut.baseline", text)
 
 # A run counts once, and a report replaces nothing of what it is about
 check("./a.hq is given twice" in "".join(hq("a.hq", "cut.hq", "--run", "./a.hq", want=2)), "one run twice is a mistake")
@@ -498,6 +511,6 @@ hq("a.hq", "none.hq", "--update", "--run", "same.hq")
 out, err = hq("a.hq", "none.hq", "--run", "same.hq")
 check(re.search(r"all cputime: (\S+ s) -> \1 in a run, \+0.0%. What became slower in all its parts alike is seen from \+10% on", out), f"what is seen: {out}")
 out, err = hq("twice0.hq", "none.hq", "--run", "twice1.hq", want=4)
-check("cannot tell: all cputime: 200 s -> 401 s" in out and "race it (hq race)" in out and "rose:" not in out, f"twice as slow in all parts: {out}")
+check("message: |\n    cannot tell: all cputime: 200 s -> 401 s" in out and "race it (hq race)" in out and "rose:" not in out, f"twice as slow in all parts: {out}")
 
 finish()
