@@ -190,43 +190,58 @@ static size_t first_measure(const struct selection *s)
     return first < s->here_count ? first : 0;
 }
 
-/* The first amount that a list shows, if `columns` leaves out the first metric: an order by what is not seen looks like
- * none. A row that has others below it stays where all of its cost puts it. NULL: the first metric. */
-static struct program *first_shown(const struct run *run, size_t first)
+/* How large a change is, whichever way it went. */
+static struct program *size_of(struct run *run, struct program *change)
+{
+    struct program *p = ARENA_NEW(&run->arena, struct program);
+
+    *p = (struct program){.kind = PROGRAM_FUNCTION, .function = FUNCTION_ABS, .arg_count = 1};
+    p->args = ARENA_NEW(&run->arena, struct program *);
+    p->args[0] = change;
+    return p;
+}
+
+/* A list by the size of a change is one by the change. */
+static bool same_slot(const struct program *a, const struct program *b)
+{
+    if (b && b->kind == PROGRAM_FUNCTION && b->function == FUNCTION_ABS)
+        b = b->args[0];
+    return a && b && a->kind == PROGRAM_SLOT && b->kind == PROGRAM_SLOT && a->slot == b->slot;
+}
+
+/* The first amount that a list shows, of a comparison the first change, if `columns` leaves out that of the usual key:
+ * an order by what is not seen looks like none. A row that has others below it stays where all of its cost puts it.
+ * NULL: the usual one. */
+static struct program *first_shown(struct run *run, const struct program *usual)
 {
     struct program *shown = NULL;
 
     if (!run->query->columns.len || run->view->shape != SHAPE_LIST)
         return NULL;
     vec_foreach(p, &run->columns) {
-        if ((*p)->kind != PROGRAM_SLOT || !(*p)->linear)
+        if ((*p)->kind != PROGRAM_SLOT || !(*p)->linear ||
+            (run->tree->old && run->selection.measures.data[(*p)->slot / 2].side != SIDE_DELTA))
             continue;
-        if ((*p)->slot == 2 * first)
+        if (same_slot(*p, usual))
             return NULL;
         if (!shown)
             shown = *p;
     }
-    return shown;
+    return shown && run->tree->old ? size_of(run, shown) : shown;
 }
 
 /* The first metric; of a comparison the size of its change. */
 static struct program *default_key(struct run *run)
 {
-    struct program *p;
-
     if (!run->selection.here_count)
         return NULL;
     if (!run->tree->old)
         return side_program(run, first_measure(&run->selection), false);
     for (size_t i = 0; i < run->selection.measures.len; i++)
         if (on_both_sides(&run->selection.measures.data[i])) {
-            p = ARENA_NEW(&run->arena, struct program);
-            *p = (struct program){.kind = PROGRAM_FUNCTION, .function = FUNCTION_ABS, .arg_count = 1};
-            p->args = ARENA_NEW(&run->arena, struct program *);
-            p->args[0] = side_program(run, i, false);
             run->binding.used[run->selection.measures.data[i].here_measure] = 1;
             run->binding.used[run->selection.measures.data[i].old_measure] = 1;
-            return p;
+            return size_of(run, side_program(run, i, false));
         }
     return NULL;
 }
@@ -245,20 +260,12 @@ static struct hq_error *bind_sort(struct run *run)
     }
     if ((run->sort.len && run->view->in_order) || !first)
         return NULL;
-    struct program *shown = run->sort.len || run->tree->old ? NULL : first_shown(run, first_measure(&run->selection));
+    struct program *shown = run->sort.len ? NULL : first_shown(run, first);
 
     if (shown)
         vec_push(&run->sort, (struct sort_program){.program = shown});
     vec_push(&run->sort, (struct sort_program){.program = first});
     return NULL;
-}
-
-/* A list by the size of a change is one by the change. */
-static bool same_slot(const struct program *a, const struct program *b)
-{
-    if (b && b->kind == PROGRAM_FUNCTION && b->function == FUNCTION_ABS)
-        b = b->args[0];
-    return a && b && a->kind == PROGRAM_SLOT && b->kind == PROGRAM_SLOT && a->slot == b->slot;
 }
 
 static void mark_orders(struct run *run)
@@ -308,14 +315,8 @@ void clauses_settle_order(struct run *run, const bool *has_value)
     run_note(run, "nothing here has any %s: the rows are in the order of %s%s", measures[first].name,
              measures[other].side == SIDE_DELTA ? "delta." : "", measures[other].name);
     struct program *p = side_program(run, other, false);
-    if (measures[other].side == SIDE_DELTA) {
-        struct program *size = ARENA_NEW(&run->arena, struct program);
-
-        *size = *run->sort.data[0].program;
-        size->args = ARENA_NEW(&run->arena, struct program *);
-        size->args[0] = p;
-        p = size;
-    }
+    if (measures[other].side == SIDE_DELTA)
+        p = size_of(run, p);
     if (!run->query->sort.len)
         run->sort.data[0].program = p;
     if (!run->query->by)
