@@ -118,12 +118,13 @@ static struct hq_error *lines_roots(struct run *run, struct nodes *out)
 
 /* ---- files and modules: their procedures, with the code inlined into them ---- */
 
-/* Waiting and runtimes have no file: they are one row, so that files add up to the total. */
-static struct node node_of_no_file(struct run *run, struct set contexts)
+/* Waiting and runtimes have no file, and what other tools tell no load module: they are one row, so that rows add up to
+ * the total. */
+static struct node node_of_none(struct run *run, enum scope_kind kind, struct set contexts)
 {
-    return (struct node){.kind = SCOPE_FILE,
+    return (struct node){.kind = kind,
                          .scope = HQDB_NONE,
-                         .name = arena_strdup(&run->arena, "[no file]"),
+                         .name = arena_strdup(&run->arena, kind == SCOPE_FILE ? "[no file]" : "[no module]"),
                          .context = HQDB_NONE,
                          .profile = HQDB_NONE,
                          .inc = contexts,
@@ -143,7 +144,7 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
         in[i] = scope_is_called(t->scopes[i].kind) ? tree_enclosing(t, i, kind) : HQDB_NONE;
         if (in[i] != HQDB_NONE && wanted && !wanted[in[i]])
             in[i] = HQDB_NONE;
-        else if (in[i] == HQDB_NONE && !wanted && kind == SCOPE_FILE && scope_is_called(t->scopes[i].kind))
+        else if (in[i] == HQDB_NONE && !wanted && scope_is_called(t->scopes[i].kind))
             in[i] = nowhere;
     }
     keyed_init(&g, sizeof(uint32_t));
@@ -153,7 +154,7 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
     keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++) {
         uint32_t scope = *(const uint32_t *)keymap_key(&g.keys, k);
-        struct node n = scope == nowhere ? node_of_no_file(run, exc[k]) : node_of_set(t, scope, exc[k]);
+        struct node n = scope == nowhere ? node_of_none(run, kind, exc[k]) : node_of_set(t, scope, exc[k]);
 
         n.rule = EXCLUSIVE_FRAME;
         n.id = hash_combine(kind, hash_str(n.name ? n.name : tree_text(t, tree_scope(t, scope)->name)));

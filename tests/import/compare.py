@@ -62,6 +62,9 @@ files = {
     "chrome": chrome(3000, 1000),
     "hpctoolkit": hpctoolkit(0.003, 0.001),
 }
+# Modules add up where a tool tells none.
+none = json.loads(run(files["folded"], "modules columns $1, $2 as json"))
+check([(r["name"], r["values"]) for r in none["rows"]] == [("[no module]", [4, 4])], f"modules of stacks without any: {none['rows']}")
 first = {"perf": "cpu_clock:u", "pprof": "cpu", "folded": "samples", "speedscope": "time", "callgrind": "ir", "chrome": "walltime", "hpctoolkit": "realtime"}
 seconds = {"perf", "pprof", "speedscope", "chrome", "hpctoolkit"}
 

@@ -279,14 +279,14 @@ export class Views {
     return g.each((_, inc, exc) => ({ ...nodeOfSet(d, d.scope[exc[0] ?? d.parent[inc[0]]], exc), ...(exc.length ? {} : called(inc[0])), inc, leaf: true }));
   }
 
-  // What has no file is one row, so that files add up to the total.
+  // What has no file or load module is one row, so that the rows add up to the total.
   #containers(kind: Kind): Node[] {
     const d = this.d, g = new Groups<number>();
     const into = Int32Array.from({ length: d.scopes }, (_, s) => {
       const at = isCalled(d.scopeKind[s]) ? this.#enclosing(s, kind) : -1;
-      return at !== NONE ? at : kind === Kind.File && s !== d.left ? d.scopes : -1;
+      return at !== NONE ? at : s !== d.left ? d.scopes : -1;
     });
     for (let c = 0; c < d.contexts; c++) if (into[d.scope[c]] >= 0) g.add(String(into[d.scope[c]]), into[d.scope[c]], c);
-    return g.each((scope, _, exc) => ({ ...nodeOfSet(d, scope, exc), ...(scope === d.scopes ? { scope: NONE, kind, name: "[no file]" } : {}), rule: Rule.Frame, leaf: true }));
+    return g.each((scope, _, exc) => ({ ...nodeOfSet(d, scope, exc), ...(scope === d.scopes ? { scope: NONE, kind, name: kind === Kind.File ? "[no file]" : "[no module]" } : {}), rule: Rule.Frame, leaf: true }));
   }
 }
