@@ -13,6 +13,7 @@
 
 /* More visits to a routine in one that is folded are no runs of their own. */
 enum { MOST = 8 };
+#define NOWHERE (UINT32_MAX - 1) /* the parent of a run that is none */
 
 struct span {
     uint64_t from_us, to_us;
@@ -214,18 +215,13 @@ static struct hq_error *add_profiles(struct all_marked *all)
 
 /* ---- what that says of the runs ---- */
 
-/* In nine of ten folded visits at least the routine was visited as often as it has runs, or, if it has none, as often
- * as in all of these. NULL: it was not. */
-static const struct tally *tally_of(const struct folded *f, const struct marked *m, size_t *count)
+/* How often the routine was visited in nine of ten folded visits at least; 0: it differs. */
+static size_t usual_count(const struct folded *f, const struct marked *m)
 {
-    size_t best = m->runs ? m->runs - 1 : 0;
-
-    for (size_t i = 0; i < MOST && !m->runs; i++)
-        best = m->by_count[i].visits > m->by_count[best].visits ? i : best;
-    *count = best + 1;
-    return best < MOST && m->by_count[best].visits && m->by_count[best].visits * 10 >= f->visits.len * 9
-               ? &m->by_count[best]
-               : NULL;
+    for (size_t i = 0; i < MOST; i++)
+        if (m->by_count[i].visits && m->by_count[i].visits * 10 >= f->visits.len * 9)
+            return i + 1;
+    return 0;
 }
 
 /* Runs within it, and those beside it that samples alone know, follow. */
@@ -269,18 +265,36 @@ static void add_runs(struct folded *f, const struct marked *m, const struct tall
     }
 }
 
-static void take(struct folded *f, const struct marked *m)
+/* Samples may show more or fewer runs of it than there were visits: then these are the runs. What is within them is
+ * that of a single one, if it is marked, too, and is not known otherwise. */
+static void replace_runs(struct all_marked *all, const struct marked *m, const struct tally *t, size_t count)
 {
-    size_t count;
-    const struct tally *t = tally_of(f, m, &count);
+    uint32_t first = (uint32_t)all->f->runs.len;
 
-    if (!t)
+    for (size_t i = 0; i < m->runs && i < MOST; i++)
+        all->f->runs.data[m->run[i]].parent = NOWHERE;
+    add_runs(all->f, m, t, count);
+    vec_foreach(within, all)
+        for (size_t i = 0; i < m->runs && i < MOST; i++)
+            if (within->parent == m->run[i]) {
+                within->parent = count == 1 ? first : NOWHERE;
+                within->runs = 0;
+            }
+}
+
+static void take(struct all_marked *all, const struct marked *m)
+{
+    struct folded *f = all->f;
+    size_t count = usual_count(f, m);
+    const struct tally *t = &m->by_count[count ? count - 1 : 0];
+
+    if (!count || m->parent == NOWHERE)
         return;
-    if (!m->runs)
-        add_runs(f, m, t, count);
-    for (size_t i = 0; i < m->runs; i++)
+    for (size_t i = 0; i < m->runs && i < MOST; i++)
         f->runs.data[m->run[i]].marked = true;
-    for (size_t i = 0; i < m->runs; i++)
+    if (m->runs != count)
+        replace_runs(all, m, t, count);
+    for (size_t i = 0; i < count && m->runs == count; i++)
         place_run(&f->runs, m->run[i], t->from[i] / t->length, t->to[i] / t->length);
 }
 
@@ -325,7 +339,7 @@ struct hq_error *folded_take_marks(struct folded *f)
     struct hq_error *err = add_profiles(&all);
 
     for (size_t i = 0; i < all.len && !err; i++)
-        take(f, &all.data[i]);
+        take(&all, &all.data[i]);
     put_in_order(&f->runs);
     map_deinit(&all.by_context);
     vec_deinit(&all);

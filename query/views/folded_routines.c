@@ -3,6 +3,7 @@
 #include "common/map.h"
 #include "common/mem.h"
 #include "common/str.h"
+#include "common/units.h"
 #include "query/folding/alignment.h"
 #include "query/views/folded.h"
 
@@ -128,8 +129,21 @@ const char *folded_chain(const struct folded *f, uint32_t run, bool with_line)
     return arena_strdup(&f->run->arena, str_cstr(&out));
 }
 
+/* A sample comes so much later than the clock fires; its CPU time is that at which it fired, but for what the kernel
+ * takes to note it. */
+#define LATE         25e-6
+#define LATE_RUNNING 10e-6
+
 void folded_note_poor(const struct folded *f)
 {
+    double late = f->run->query->view.on_running ? LATE_RUNNING : LATE;
+    char visit[UNITS_TEXT], sample[UNITS_TEXT];
+
+    if (f->mean < 20 * late)
+        run_note(f->run,
+                 "the mean visit takes %s, and a sample may come %s late: where samples lie in it says little; marks "
+                 "(--mark) tell more",
+                 units_format(visit, f->mean, DIM_SECONDS), units_format(sample, late, DIM_SECONDS));
     if (f->places.len < 10 * FOLDED_LIMITS.samples)
         run_note(f->run,
                  "%zu samples lie in the visits to %s, too few for what runs when: record a longer run or with a "
