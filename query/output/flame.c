@@ -257,7 +257,7 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" "
-            "font-family=\"monospace\" font-size=\"12\">\n",
+            "font-family=\"monospace\" font-size=\"11.5\">\n",
             WIDTH, height, WIDTH, height);
     fputs("<style>.b{cursor:pointer}rect:hover{stroke:#000}.hit rect{stroke:#a0f;stroke-width:2}.b "
           "text{pointer-events:none}</style>\n<rect width=\"100%\" height=\"100%\" "

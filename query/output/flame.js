@@ -45,7 +45,7 @@
       if (!found.some(function (f) { return f.y < b.y && within(b, f); })) sum += b.w;
       found.push(b);
     });
-    told.textContent = text ? found.length + " boxes, " + (100 * sum / W).toFixed(1) + " %: " + text : "click: zoom   /: search   Esc: back";
+    told.textContent = text ? found.length + " boxes, " + (100 * sum / W).toFixed(1) + " %: " + text : "a click zooms, / searches, Esc leads back";
   }
 
   function ask() { search(prompt("search for") || ""); }
