@@ -91,6 +91,7 @@ struct baseline_query {
     const char *text;                  /* canonical */
     baseline_settings settings;        /* `set NAME VALUE` where it is another than in the head */
     bool asked;                        /* by the file that is checked */
+    const char *odd;                   /* of several runs: what is said of one that is far from all others; NULL */
     enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
     enum output_names names;           /* how its rows are called in what is said of them */
     double system, system_before; /* of values that are compared: baseline_system of both sides; 0: not looked at */
@@ -148,6 +149,21 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
 /* The means of several runs and how far they differ, of rows of which the mean is at least `least`; a row that a run
  * has not is nothing there. */
 void baseline_average(struct baseline_query *q, const struct baseline_query *const *runs, size_t n, double least);
+
+struct baseline_odd {
+    size_t run;
+    const struct baseline_value *row; /* of the means */
+    double share;                     /* in that run */
+    double least, most;               /* in the others */
+};
+
+/*
+ * Is one of at least four runs far from all others? Looked for in the row whose shares scatter most: that run lies by
+ * eight deviations of the others, and by five points, apart from them. Such a run makes a set blind, since it tells
+ * that runs differ by as much.
+ */
+bool baseline_odd_run(const struct baseline_query *means, const struct baseline_query *const *runs, size_t n,
+                      struct baseline_odd *out);
 
 /* ---- under which terms (baseline_terms.c) ---- */
 

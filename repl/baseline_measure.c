@@ -205,6 +205,58 @@ void baseline_average(struct baseline_query *q, const struct baseline_query *con
     q->values.len = kept;
 }
 
+/* ---- a run that is far from the others ---- */
+
+static double share_in(const struct baseline_query *run, const struct baseline_value *row)
+{
+    vec_foreach(v, &run->values)
+        if (!strcmp(v->metric, row->metric) && !strcmp(v->path, row->path))
+            return v->share;
+    return 0;
+}
+
+/* How far x[i] lies from the others, in deviations of these. */
+static double apart(const double *x, size_t n, size_t i, struct baseline_odd *o)
+{
+    static const double least = 0.005; /* of a deviation: few runs may agree by chance */
+    double mean = 0, squares = 0;
+
+    o->least = INFINITY;
+    o->most = 0;
+    for (size_t k = 0; k < n; k++) {
+        mean += k == i ? 0 : x[k] / (double)(n - 1);
+        o->least = k == i ? o->least : fmin(o->least, x[k]);
+        o->most = k == i ? o->most : fmax(o->most, x[k]);
+    }
+    for (size_t k = 0; k < n; k++)
+        squares += k == i ? 0 : squared(x[k] - mean);
+    o->run = i;
+    o->share = x[i];
+    return fabs(x[i] - mean) / fmax(least, sqrt(squares / (double)(n - 2)));
+}
+
+bool baseline_odd_run(const struct baseline_query *means, const struct baseline_query *const *runs, size_t n,
+                      struct baseline_odd *out)
+{
+    static const double far = 8, points = 0.05;
+    const struct baseline_value *row = NULL;
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
+
+    vec_foreach(v, &means->values)
+        if (!v->absolute && (!row || v->share_sd > row->share_sd))
+            row = v;
+    if (n < 4 || !row)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        x[i] = share_in(runs[i], row);
+    for (size_t i = 0; i < n; i++) {
+        *out = (struct baseline_odd){.row = row};
+        if (apart(x, n, i, out) > far && (x[i] > out->most + points || x[i] < out->least - points))
+            return true;
+    }
+    return false;
+}
+
 /* ---- an update ---- */
 
 /* Far from what a check calls a rise, so that what it called one is written anew. */

@@ -5,6 +5,7 @@
 #include "common/names.h"
 #include "query/grammar/parse.h"
 #include "repl/check_run.h"
+#include "repl/row_paths.h"
 #include <string.h>
 
 #define LEAST      BASELINE_LEAST
@@ -30,6 +31,24 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
     return NULL;
 }
 
+/* A run that was disturbed, or is of something else, makes a set tell that runs differ by as much. */
+static const char *tell_odd(const struct runner *r, const struct baseline_query *means,
+                            const struct baseline_query *const *runs, struct arena *arena)
+{
+    AUTO(row_paths_deinit) struct row_paths paths = {.setting = query_setting(&r->session.env, SETTING_NAMES)};
+    struct baseline_odd o;
+
+    if (!baseline_odd_run(means, runs, r->runs.len, &o))
+        return NULL;
+    row_paths_add(&paths, o.row->path);
+    return arena_printf(
+        arena,
+        "one run is far from the others: %s has %.1f%% of %s in %s, where these have %.1f%% to %.1f%%. Leave "
+        "it out, or record again, if something disturbed it",
+        r->runs.data[o.run], 100 * o.share, o.row->metric, row_paths_text(&paths, arena, o.row->path, false),
+        100 * o.least, 100 * o.most);
+}
+
 /* The values of this database, or the means over all runs, where also small rows are measured. */
 struct hq_error *check_measure(struct runner *r, const struct statement *st, struct baseline *into, const char *text)
 {
@@ -53,6 +72,8 @@ struct hq_error *check_measure(struct runner *r, const struct statement *st, str
     q = baseline_add(into, text);
     if (!error)
         baseline_average(q, list, n, r->update ? LEAST_KEPT : LEAST);
+    if (!error)
+        q->odd = tell_odd(r, q, list, &into->arena);
     for (size_t i = 0; i < n; i++)
         vec_deinit(&runs[i].values);
     free(runs);
@@ -172,6 +193,8 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
         r->after.queries.len--;
     } else {
         log_note("%s:%u: %zu values", r->file, st->place.line, q->values.len);
+        if (q->odd)
+            log_warn("%s:%u: %s", r->file, st->place.line, q->odd);
         tell_addresses(r, st, q);
     }
     return NULL;
@@ -406,6 +429,8 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     }
     if (failed)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
+    if (outcome != CHECK_PASS && now.queries.data[0].odd)
+        vec_push(&lines, now.queries.data[0].odd);
     tell_clock(r, &now.queries.data[0], &arena, &lines);
     tell_machine(r, elsewhere, &arena, &lines);
     tell_metrics(&others, &arena, &lines, &outcome);

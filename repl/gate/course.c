@@ -51,8 +51,13 @@ static void find_steps(struct course *row, size_t tests)
 {
     enum { MOST = 16 };
     struct gate_step steps[MOST];
-    size_t n = gate_steps(row->y.data, row->y.len, LEVEL / (double)tests, least_of(row), row->exact ? 0 : row->samples,
-                          steps, MOST);
+    AUTO_FREE double *y = xcalloc(row->y.len + 1, sizeof *y);
+
+    /* A commit keeps no smaller shares: what it has not may have come to as much. */
+    for (size_t i = 0; i < row->y.len; i++)
+        y[i] = row->exact ? row->y.data[i] : fmax(row->y.data[i], BASELINE_LEAST);
+    size_t n = gate_steps(y, row->y.len, LEVEL / (double)tests, least_of(row), row->exact ? 0 : row->samples, steps,
+                          MOST);
 
     vec_append(&row->steps, steps, n);
 }

@@ -363,6 +363,31 @@ TEST(means_and_spread_over_runs)
 
 /* ---- files ---- */
 
+/* One of five runs that is of something else is named; one that is a little off, or one of three, is not. */
+TEST(a_run_that_is_far_from_the_others)
+{
+    static const double shares[][5] = {{0.4, 0.41, 0.39, 0.87, 0.4}, {0.4, 0.41, 0.39, 0.46, 0.4}};
+
+    for (int i = 0; i < 2; i++) {
+        struct baseline_query all[5] = {0}, means = {0};
+        const struct baseline_query *list[5];
+        struct baseline_odd odd;
+
+        for (int run = 0; run < 5; run++) {
+            vec_push(&all[run].values, share("procedure f", shares[i][run], 1000));
+            vec_push(&all[run].values, share("procedure g", 1 - shares[i][run], 1000));
+            list[run] = &all[run];
+        }
+        baseline_average(&means, list, 5, 0);
+        CHECK(baseline_odd_run(&means, list, 5, &odd) == (i == 0));
+        CHECK(i > 0 || odd.run == 3);
+        CHECK(!baseline_odd_run(&means, list + 2, 3, &odd));
+        vec_deinit(&means.values);
+        for (int run = 0; run < 5; run++)
+            vec_deinit(&all[run].values);
+    }
+}
+
 TEST(what_is_written_reads_back)
 {
     AUTO_FREE char *dir = test_tmpdir(), *path = file_join(dir, "a.baseline"), *again = file_join(dir, "b.baseline");
