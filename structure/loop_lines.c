@@ -278,10 +278,18 @@ static bool begins_at_top(const struct maker *m, uint32_t loop)
 
     if (place->top == place->least)
         return place->begun <= place->top;
+    if (!place->top) /* code of another file, or of no line */
+        return place->begun == place->least;
     for (uint32_t l = loop + 1; l < m->loops->count; l++)
         if (m->places[l].line == place->least && m->places[l].exit != place->line && tree_lies_in(m, l, loop))
             return false;
     return place->told == place->least && !is_fortran(m, place);
+}
+
+/* Whether a loop consists of its first statement and has its line, where the brace of its body tells another one. */
+static bool is_one_statement(const struct maker *m, uint32_t loop)
+{
+    return m->places[loop].opened && m->places[loop].line == m->places[loop].least;
 }
 
 /* A condition that is not where a loop begins. */
@@ -449,7 +457,8 @@ void tree_name_loops(struct maker *m)
     name_do_loops(m, region);
     shares = region || takes_share(m);
     for (uint32_t l = 0; shares && l < n; l++)
-        if ((as_inner(m, l) || (m->loops->list[l].parent == LOOP_NONE && m->places[l].line > m->places[l].least)) &&
+        if ((as_inner(m, l) || is_one_statement(m, l) ||
+             (m->loops->list[l].parent == LOOP_NONE && m->places[l].line > m->places[l].least)) &&
             (line = share_line(m, l)))
             m->places[l].line = line;
     for (uint32_t l = 0; l < n; l++)

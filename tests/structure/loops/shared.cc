@@ -83,6 +83,27 @@ NOINLINE void bare(double *v, const double *w, int n)
             v[3 * i + k] = w[k] * v[3 * i + k] + w[i];
 }
 
+/* Called from a region: shared loops of one statement in another loop. What adds up the threads' results is a loop, too. */
+/*! rounds: loops every every/sum every/first every/second   when -O2 */
+NOINLINE double rounds(double *v, const double *w, int n)
+{
+    static double sum;
+
+    for (int round = 0; round < 4; round++) { /* @every */
+#pragma omp single
+        sum = 0;
+#pragma omp for reduction(+ : sum) // @sum
+        for (int i = 0; i < n; i++) { /* @first */
+            sum += v[i] * w[i];
+        }
+#pragma omp for
+        for (int i = 0; i < n; i++) { /* @second */
+            v[i] = sum * w[i];
+        }
+    }
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     static double v[9000], w[1000], x[1000];
@@ -91,6 +112,8 @@ int main(int argc, char **argv)
     bounded(v, w, argc * 100);
     spread(v, w, x, argc * 100);
     bare(x, w, argc * 100);
+#pragma omp parallel
+    rounds(v, w, argc * 100);
     std::printf("%g %g\n", v[3], x[4]);
     return 0;
 }

@@ -8,6 +8,7 @@
  *! level: loops register
  *! alike: loops words when -O2
  *! copy: loops ever
+ *! descend: only nodes nodes/children when clang
  *! twice: loops rows rows/columns when clang -O2
  */
 #include <string.h>
@@ -81,6 +82,64 @@ __attribute__((noinline)) long alike(const char *in, const char *match, const ch
     return in - start;
 }
 
+struct graph {
+    int *list, *first, *end, *place, *leader, *number, *seen, *stored, *parent, *at;
+};
+
+int grow(int **list, int count);
+
+/* The two loops are one in the code, whose header is of no line. */
+__attribute__((noinline)) int descend(struct graph *g, const int *rows, int count, int column, int *next, int *found)
+{
+    for (int k = 0; k < count; k++) { /* @nodes */
+        int node = g->place[rows[k]], up, at, end;
+
+        if (node == -1)
+            continue;
+        g->parent[node] = -1;
+        at = g->first[node];
+        end = g->end[node];
+        do {
+            while (at < end) { /* @children */
+                int child = g->list[at++], mark = g->seen[child], to;
+
+                if (mark == column)
+                    continue;
+                g->seen[child] = column;
+                to = g->place[child];
+                if (to == -1) {
+                    g->list[(*next)++] = child;
+                    if (*next >= *found && grow(&g->list, *next))
+                        return 1;
+                } else if (g->stored[g->leader[g->number[to] + 1] - 1] != -1) {
+                    if (g->stored[to] > to)
+                        g->stored[to] = to;
+                } else {
+                    g->at[node] = at;
+                    up = node;
+                    node = g->leader[g->number[to] + 1] - 1;
+                    g->parent[node] = up;
+                    g->stored[node] = to;
+                    at = g->first[node];
+                    end = g->end[node];
+                }
+            }
+            up = g->parent[node];
+            if (up == -1)
+                break;
+            node = up;
+            at = g->at[node];
+            end = g->end[node];
+        } while (up != -1);
+    }
+    return 0;
+}
+
+__attribute__((noinline)) int grow(int **list, int count)
+{
+    return *list && count > 99;
+}
+
 /* clang-format off */
 __attribute__((noinline)) void copy(char *to, const char *from, const char *end)
 {
@@ -105,6 +164,7 @@ __attribute__((noinline)) void twice(const int *first, const double *x, const do
 
 static int marker[9], at[9];
 static struct variable v[9];
+static struct graph graph;
 static char from[64], to[64];
 static double x[9], y[9], a[99], b[99];
 
@@ -112,6 +172,7 @@ int main(int count, char **text)
 {
     (void)text;
     next(marker, at, count);
+    descend(&graph, marker, count / 9, count, at, at);
     copy(to, from, to + 32);
     twice(marker, x, y, a, b, count);
     return level(v, count, at[0]) + (int)alike(from, to, from + count);
