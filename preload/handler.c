@@ -122,7 +122,7 @@ static inline bool is_of_breakpoint(const ucontext_t *context, uint64_t now)
 static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 {
     struct hqm_header *header;
-    uint64_t reg[CFI_REGISTERS], low, high, now;
+    uint64_t reg[CFI_REGISTERS], low, high, now, fired_before = 0;
     struct place place = {NO_NODE, 0};
     uint32_t partial = 0;
     struct lane *lane;
@@ -141,6 +141,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     lane = self.lane;
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
+        fired_before = self.late_ns / 1000 < now ? self.late_ns / 1000 : 0; /* a forked child has just made its file */
         if (counts_wanted(event))
             counts_read();
         unwind_registers(context, reg);
@@ -158,7 +159,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     }
     if (place.node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);
-    else if (store(lane, place, event, weight, now) && partial)
+    else if (store(lane, place, event, weight, now - fired_before) && partial)
         count_partial(header, partial);
 }
 

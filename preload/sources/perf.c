@@ -2,7 +2,6 @@
 #include "preload/sources/perf.h"
 
 #include "preload/blocked.h"
-#include "preload/counts.h"
 #include "preload/file.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
@@ -176,8 +175,8 @@ static uint64_t surplus(int64_t rest, int64_t period, uint64_t weight)
     return periods < weight ? periods : weight;
 }
 
-/* How long ago, in CPU time, the clock fired last: what it takes the kernel to come to the handler, some 15 us in a
- * virtual machine, is no place of the program's. If that is long, the thread did not run all the time. */
+/* How long ago the clock fired last: what it takes the kernel to come to the handler, some 15 us in a virtual machine,
+ * is no place of the program's. If that is long, the thread did not run all the time. */
 static uint32_t lateness(uint64_t head)
 {
     enum { MOST = 100000 };
@@ -194,7 +193,7 @@ static HOT uint64_t weight_of_sample(int64_t period)
 
     own.credit += (int64_t)((head - own.seen) / RECORD) * own.every;
     own.seen = head;
-    self.late_ns = counts_wanted(own.event) ? lateness(head) : 0;
+    self.late_ns = lateness(head);
     weight = own.extra + (uint64_t)(own.credit / period);
     own.credit %= period;
     own.extra = 0;
