@@ -63,12 +63,14 @@ static enum check_outcome tell(const char *metric, const struct baseline_whole *
                                      metric, change, 100 * allowed));
     else
         vec_push(lines,
-                 other ? arena_printf(arena, "not judged are seconds, for the machine is another: all %s: %s (hq race)",
-                                      metric, change)
-                       : arena_printf(arena,
-                                      "all %s: %s. What became slower in all its parts alike is seen from "
-                                      "%+.0f%% on (hq race finds smaller ones)",
-                                      metric, change, 100 * allowed));
+                 other
+                     ? arena_printf(arena, "not judged are seconds, for the machine is another: all %s: %s (hq race)",
+                                    metric, change)
+                     : arena_printf(arena,
+                                    "all %s: %s. What became slower in all its parts alike is seen from %+.0f%% on (hq "
+                                    "race finds smaller ones)%s",
+                                    metric, change, 100 * allowed,
+                                    strcmp(metric, "cputime") ? "" : ", and what waits is not (-e REALTIME)"));
     return much ? CHECK_INCONCLUSIVE : CHECK_PASS;
 }
 
