@@ -102,6 +102,38 @@ gcc -O1 -fPIE -pie -o "$TMP/weak" "$TMP/weak.c"
 LIMIT=20 record -- "$TMP/weak"
 check "weak references without a runtime: the program ends, and is right" [ "$status $(cat "$TMP/out")" = "0 111112" ]
 
+# What clang calls has arguments of any number: those in registers, of both kinds, and on the stack arrive. The runtime is one that prints them.
+cat >"$TMP/prints.c" <<'C'
+#include <stdarg.h>
+#include <stdio.h>
+void __kmpc_fork_call(void *place, int count, void *body, ...)
+{
+    va_list more;
+    va_start(more, body);
+    printf("%p %d %d:", place, count, body != 0);
+    for (int i = 0; i < count; i++)
+        if (i % 3 == 2)
+            printf(" %g", va_arg(more, double));
+        else
+            printf(" %ld", va_arg(more, long));
+    puts("");
+    va_end(more);
+}
+C
+cat >"$TMP/calls.c" <<'C'
+void __kmpc_fork_call(void *place, int count, void *body, ...);
+static void body(void) {}
+int main(void)
+{
+    for (int i = 0; i < 2; i++)
+        __kmpc_fork_call((void *)0x1234, 15, (void *)body, 1l, 2l, 3.5, 4l, 5l, 6.5, 7l, 8l, 9.5, 10l, 11l, 12.5, 13l, 14l, 15.5);
+    return 0;
+}
+C
+gcc -O1 -shared -fPIC -o "$TMP/libprints.so" "$TMP/prints.c" && gcc -O1 -o "$TMP/calls" "$TMP/calls.c" -L"$TMP" -lprints
+record -- "$TMP/calls"
+check "arguments in registers and on the stack: $(head -1 "$TMP/out")" [ "$(cat "$TMP/out")" = "$("$TMP/calls")" ]
+
 if ! clang -O1 -g -shared -fPIC -fopenmp -DNAME=three -o "$TMP/three.so" "$TMP/plugin.c" 2>"$TMP/err"; then
     skip "there is no clang with libomp"
     finish
