@@ -216,6 +216,29 @@ for chosen in ("modules", "tree"):
     js("hqPage.set({view: arguments[0]})", chosen)
     edges = js("(({ left, right }) => [left, right, innerWidth])(document.querySelector(`[data-view=${arguments[0]}]`).getBoundingClientRect())", chosen)
     check(-1 < edges[0] < edges[1] < edges[2] + 1, f"the chosen tab is in sight on a phone, {chosen}: {edges}")
+# Where a trace is one of spans a slice has the part of each that lies in it, and an instant shows the one around it. A statement is no root.
+fixture("devices_trace")
+with open(f"{TMP}/spans.json", "w") as f:
+    json.dump([{"ph": "X", "name": n, "ts": a, "dur": d, "pid": 1, "tid": 1} for n, a, d in (("outer", 0, 100), ("inner", 20, 30), ("last", 140, 60))], f)
+hq("import", "spans.json", "-o", "spans.hq", "--quiet")
+size(1280, 800)
+for name, times in (("devices_trace", ("0-1000", "2248-3862", "1000-")), ("spans", ("10-30", "30-160", "50-60", "100-140", "20-"))):
+    hq("report", f"{name}.hq")
+    open_page(f"{name}.html")
+    for time in times:
+        for view in ("tree", "procedures"):
+            js("hqPage.set(arguments[0])", {"view": view, "all": True, "time": time})
+            if answer(f"{name}.hq", js("hqPage.query()"))[1]:
+                same(f"{name}.hq", f"a slice of spans, {name} {time} {view}")
+js("hqPage.set(arguments[0])", {"time": "", "pane": "trace", "mode": "profiles", "level": 2})
+shares = dict(re.findall(r"(outer|inner|last) (\d+\.\d)%", js("document.querySelector('.trace .legend').innerText").replace("\n", " ")))
+check(len(shares) == 3 and all(abs(float(shares[n]) - s / 1.6) < 1 for n, s in (("outer", 70), ("inner", 30), ("last", 60))), f"shares of spans in a trace: {shares}")
+js("hqPage.set({view: 'tree', lines: true, pane: 'flame', level: 0})")
+js("hqPage.openAll()")
+driver.find_element("css selector", "body").send_keys(Keys.END, "f")
+check("null" not in js("hqPage.query()"), f"what the language cannot name is no root: {js('hqPage.query()')}")
+open_page("axes.html")
+size(390, 844)
 js("hqPage.set({time: '0-900000', threads: '0-1', through: 'main', where: 'cputime > 1%'})")
 edges = js("[...document.querySelectorAll('.chip, .query, #copy-query')].map((e) => [e.getBoundingClientRect(), e.parentElement.getBoundingClientRect()]).map(([a, b]) => [a.left >= 0, a.right <= innerWidth, a.bottom <= b.bottom + 1, a.width > 30])")
 check(len(edges) == 6 and all(all(e) for e in edges), f"what is chosen is in sight on a phone: {edges}")

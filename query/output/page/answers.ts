@@ -7,6 +7,8 @@ import { button, choice, clear, copy, csv, el, name, plain } from "./dom";
 import { Selection } from "./model";
 import { chosenRegions } from "./regions";
 
+const isText = (cell: any): boolean => typeof cell === "string";
+
 export class Answers {
   readonly element = el("div", { class: "pane answers" });
   #sorted: { column: number; up: boolean } | null = null;
@@ -33,13 +35,13 @@ export class Answers {
     const rows = [...a.rows], order = this.#sorted;
     if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));
     // Unasked no column without a value.
-    const shown = [...a.columns.keys()].filter((i) => / columns /i.test(a.question) || !rows.length || rows.some((r) => (typeof r[i + 5] === "string" ? r[i + 5] : r[i + 5][1])));
-    const head = el("tr", {}, ...shown.map((i) => this.#heading(a.columns[i], i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.#heading("name", 0, false));
+    const shown = [...a.columns.keys()].filter((i) => / columns /i.test(a.question) || !rows.length || rows.some((r) => (isText(r[i + 5]) ? r[i + 5] : r[i + 5][1])));
+    const head = el("tr", {}, ...shown.map((i) => this.#heading(a.columns[i], i + 5, !isText(a.rows[0]?.[i + 5]))), this.#heading("name", 0, false));
     const body = el("tbody", { onclick: (e: MouseEvent) => {
       const row = rows[(e.target as HTMLElement).closest("tr")!.rowIndex - 1];
       if (row) this.choose(row[4], row[0]);
     } }, ...rows.map((r) => el("tr", {},
-      ...shown.map((i) => (typeof r[i + 5] === "string" ? el("td", {}, name(r[i + 5])) : el("td", { class: "number", "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
+      ...shown.map((i) => (isText(r[i + 5]) ? el("td", {}, name(r[i + 5])) : el("td", { class: "number", "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
       el("th", { scope: "row", style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span", { class: "place" }, " ", name(r[1])) : null))));
     box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p", { class: "empty" }, "no rows"));
     this.element.append(box);
@@ -63,12 +65,12 @@ export class Answers {
 
   #csv(at: number): string {
     const { a } = this.#chosen(at);
-    return csv([["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
+    return csv([["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (isText(r[i + 5]) ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
   }
 }
 
 // Texts by their letters, numbers by their size; what is blank is smaller than any.
 function compare(a: any, b: any): number {
-  const [x, y] = [a, b].map((v) => (typeof v === "string" ? v : v[0] ?? -Infinity));
+  const [x, y] = [a, b].map((v) => (isText(v) ? v : v[0] ?? -Infinity));
   return x < y ? -1 : x > y ? 1 : 0;
 }

@@ -152,10 +152,10 @@ export class App {
 
   #derive(changed: Set<keyof State>): void {
     const s = this.state;
-    const shape = changed.has("through") || changed.has("prune") || changed.has("hide");
+    const any = (...keys: (keyof State)[]) => keys.some((k) => changed.has(k)), shape = any("through", "prune", "hide");
     if (shape) this.#shape(s);
-    if (shape || changed.has("ranks") || changed.has("threads") || changed.has("time")) this.selection = new Selection(this.data, this.chosen());
-    if (shape || changed.has("lines") || changed.has("rounds")) this.views = new Views(this.data, s.lines, s.rounds);
+    if (shape || any("ranks", "threads", "time")) this.selection = new Selection(this.data, this.chosen());
+    if (shape || any("lines", "rounds")) this.views = new Views(this.data, s.lines, s.rounds);
   }
 
   chosen(): Chosen {
@@ -171,15 +171,14 @@ export class App {
       if (text !== null) s[key] = typeof old === "number" ? Math.trunc(+text) || 0 : typeof old === "boolean" ? text === "1" : text;
     }
     // A link may be old or damaged: what it cannot mean is as at the start.
-    if (!viewNames.includes(s.view)) s.view = start.view;
+    const among = (key: keyof State, ...of: string[]) => { if (!of.includes(s[key])) s[key] = start[key]; };
+    among("view", ...viewNames);
+    among("mode", "profiles", "depth", "summary");
+    among("plot", "order", "sorted", "histogram");
     if (!this.panes().includes(s.pane)) s.pane = this.panes()[0];
     if (this.data.metrics[s.metric]?.side !== "here") s.metric = start.metric;
-    if (!["profiles", "depth", "summary"].includes(s.mode)) s.mode = start.mode;
-    if (!["order", "sorted", "histogram"].includes(s.plot)) s.plot = start.plot;
-    if (!parseRanges(s.ranks)) s.ranks = "";
-    if (!parseRanges(s.threads)) s.threads = "";
+    for (const key of ["ranks", "threads"]) if (!parseRanges(s[key]) || !this.data.kept.profiles) s[key] = "";
     if (!parseTime(s.time) || !this.data.hasTraces) s.time = "";
-    if (!this.data.kept.profiles) s.ranks = s.threads = "";
     if (this.base.compare) s.prune = s.hide = "";
     s.flatten = Math.max(0, Math.min(100, s.flatten));
     this.#shape(s);
@@ -203,8 +202,8 @@ export class App {
   // The root that is zoomed to.
   zoomNode(zoom: string): Node | null {
     const d = this.data, number = Number(zoom.slice(1));
-    if (zoom[0] === "c" && number > 0 && number < d.contexts && Number.isInteger(number)) return nodeOfContext(d, number);
-    if (zoom[0] !== "s" || !(number < d.scopes) || !d.instances(number)?.length) return null;
+    if (zoom[0] === "c" && number > 0 && number < d.contexts && Number.isInteger(number)) return d.kind[number] === Kind.Line ? null : nodeOfContext(d, number);
+    if (zoom[0] !== "s" || !(number < d.scopes) || d.scopeKind[number] === Kind.Line || !d.instances(number)?.length) return null;
     const all = new Views(d, false, false).procedureOf(number)?.inc ?? d.instances(number), exposed: number[] = [];
     for (let i = 0, covered = 0; i < all.length; i++)
       if (all[i] >= covered) {

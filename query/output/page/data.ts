@@ -23,7 +23,7 @@ export interface Metric {
   elapsed: number;   // 1: counts time also while a thread sleeps
   queues: number;    // 1: of queues of devices, not of threads
 }
-export const EXACT = 2, NO_COUNTS = 4, TRACED = 8, WEIGHED = 32;
+export const EXACT = 2, NO_COUNTS = 4, TRACED = 8, SPANS = 16, WEIGHED = 32;
 
 export interface Profile {
   rank: number; thread: number; pid: number; host: string; command: string;

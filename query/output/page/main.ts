@@ -42,6 +42,7 @@ class Page {
   #matches: ArrayLike<number> | null = null; // the same, or places of rows, the costliest first; null: not sorted yet
   #count = 0;
   #match = -1;
+  #night = matchMedia("(prefers-color-scheme: dark)");
   #theme: "auto" | "light" | "dark" = "auto";
 
   constructor(app: App) {
@@ -67,7 +68,7 @@ class Page {
     this.#build();
     app.on((changed) => this.#changed(changed));
     document.addEventListener("keydown", (e) => this.#key(e));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#repaint());
+    this.#night.addEventListener("change", () => this.#repaint());
     for (const [event, on] of [["beforeprint", true], ["afterprint", false]] as const) window.addEventListener(event, () => this.#print(on));
     if (app.state.view === "tree" && !app.state.selected) this.rows.openCostly();
     this.table.render();
@@ -83,7 +84,7 @@ class Page {
   }
 
   get #dark(): boolean {
-    return !this.table?.whole && (this.#theme === "dark" || (this.#theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches));
+    return !this.table?.whole && (this.#theme === "dark" || (this.#theme === "auto" && this.#night.matches));
   }
 
   #usePalette(): void {
@@ -203,7 +204,7 @@ class Page {
   #zoomTo(n: Node): void {
     const context = n.inc.length === 1 ? n.inc[0] : 0;
     const zoom = n.kind === Kind.Root ? "" : context ? "c" + context : isCall(n.kind) ? "s" + n.scope : this.app.state.zoom;
-    this.app.set({ view: "tree", zoom, selected: "", sort: "" });
+    if (n.kind !== Kind.Line) this.app.set({ view: "tree", zoom, selected: "", sort: "" });
   }
 
   // Everywhere if it is a procedure, else that one row.
@@ -299,7 +300,7 @@ class Page {
   // ---- what has changed ----
 
   #changed(changed: Set<string>): void {
-    const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where", "through", "prune", "hide", "flatten"];
+    const rows = "view metric sort ascending zoom ranks threads time lines rounds all filter columns where through prune hide flatten".split(" ");
     const filtered = this.app.state.filter && changed.has("search");
     this.trace.changed(changed);
     if (filtered || rows.some((k) => changed.has(k))) {
@@ -373,25 +374,25 @@ class Page {
 
   #key(e: KeyboardEvent): void {
     const target = e.target as HTMLElement, state = this.app.state;
-    if (e.ctrlKey || e.metaKey || e.altKey || target.tagName === "INPUT" || target.tagName === "SELECT" || target.tagName === "TEXTAREA") return;
-    const number = Number(e.key);
+    if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT|TEXTAREA/.test(target.tagName)) return;
+    const number = Number(e.key), node = this.app.node, of: Record<string, (() => void) | null | false> = {
+      "/": () => { this.#search.focus(); this.#search.select(); },
+      n: () => this.#step(1),
+      N: () => this.#step(-1),
+      h: () => this.#hot(),
+      s: () => this.#sortNext(),
+      f: node && (() => this.#zoomTo(node)),
+      c: node && (() => this.#callers(node)),
+      d: () => this.#cut("hide"),
+      b: () => this.#cut("prune"),
+      p: () => this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) }),
+      q: () => this.#copyQuery(),
+      x: () => this.app.set({ ranks: "", threads: "", time: "", through: "", prune: "", hide: "", flatten: 0 }),
+      "?": () => this.app.set({ pane: "about" }),
+      Escape: !!state.zoom && (() => this.app.set({ zoom: "", selected: "" })),
+    }, act = of[e.key];
     if (number >= 1 && number <= viewNames.length) this.app.set({ view: viewNames[number - 1], sort: "", selected: "", flatten: 0 });
-    else if (e.key === "/") {
-      this.#search.focus();
-      this.#search.select();
-    } else if (e.key === "n") this.#step(1);
-    else if (e.key === "N") this.#step(-1);
-    else if (e.key === "h") this.#hot();
-    else if (e.key === "s") this.#sortNext();
-    else if (e.key === "f" && this.app.node) this.#zoomTo(this.app.node);
-    else if (e.key === "c" && this.app.node) this.#callers(this.app.node);
-    else if (e.key === "d") this.#cut("hide");
-    else if (e.key === "b") this.#cut("prune");
-    else if (e.key === "p") this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) });
-    else if (e.key === "q") this.#copyQuery();
-    else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "", through: "", prune: "", hide: "", flatten: 0 });
-    else if (e.key === "?") this.app.set({ pane: "about" });
-    else if (e.key === "Escape" && state.zoom) this.app.set({ zoom: "", selected: "" });
+    else if (act) act();
     else if (/^(Arrow|Page|Home|End|Enter)/.test(e.key) && target === document.body) {
       this.table.element.focus();
       this.table.key(e);

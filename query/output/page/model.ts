@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is measured: a selection of profiles and time, and the values of nodes in it (query/choose/select.c, query/tree/node.c).
-import { Data, isCall, Kind, NONE, Stands, Sums, ELAPSED } from "./data";
+import { Data, isCall, Kind, NONE, SPANS, Stands, Sums, ELAPSED } from "./data";
 
 export type Range = [number, number]; // of numbers, both ends in it
 
@@ -70,7 +70,17 @@ export class Selection {
     }
     const t = d.trace(profile), [from, to] = this.chosen.time, worth = d.metrics[metric].period / d.units[metric] * d.kept.every;
     const m = d.metrics[metric], us = m.period * m.scale * 1e6;
-    if (m.flags & ELAPSED && us > 0) { // query/choose/slices.c
+    if (m.flags & SPANS) { // query/choose/slices.c: what lies between two instants, in their proportion
+      for (let i = firstAtLeast(t.time, from); i < t.time.length && !(i && t.time[i - 1] >= to); i++) {
+        const end = t.time[i], begin = d.kept.every > 1 ? end - us * t.weight[i] : i ? t.time[i - 1] : end, all = m.period * t.weight[i];
+        if (t.metric[i] !== metric) continue;
+        const before = (x: number) => (x <= begin ? 0 : x >= end ? all : Math.floor((x - begin) * (all / (end - begin)))), inside = end < to;
+        const value = begin < end ? before(to) - before(from) : inside ? all : 0;
+        if (value) take(t.at[i], (value / d.units[metric]) * d.kept.every, inside ? 1 : 0);
+      }
+      return;
+    }
+    if (m.flags & ELAPSED && us > 0) {
       for (let i = firstAtLeast(t.time, from); i < t.time.length; i++) {
         if (t.metric[i] !== metric) continue;
         const since = (x: number) => t.time[i] < x ? 0 : Math.min(t.weight[i], Math.floor((t.time[i] - x) / us) + 1);

@@ -2,7 +2,7 @@
 // The trace: what each profile did at each instant (query/choose/timeline.c, query/views/trace*.c). A drag chooses time, and
 // ranks; everything else on the page then shows that slice.
 import { App, rangesText } from "./app";
-import { Data, Dim, isCall, ELAPSED, Kind, NONE, Trace as Records } from "./data";
+import { Data, Dim, isCall, ELAPSED, Kind, NONE, SPANS, Trace as Records } from "./data";
 import { button, choice, clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { drawnScope, firstAtLeast, nodeRanges, within } from "./model";
 import { percentText, timeText } from "./number";
@@ -11,20 +11,20 @@ const TOP = 4, AXIS = 22;
 export const LEGEND = 36; // letters of a name
 
 // What a record of each metric stands for: microseconds (0: not known), and whether several periods lie just before it.
-interface Period { us: Float64Array; elapsed: Uint8Array; every: number }
+interface Period { us: Float64Array; flags: Uint8Array; every: number }
 
 function periodsOf(d: Data): Period {
   const us = Float64Array.from(d.metrics, (m) => {
     const p = m.period * m.scale * 1e6 * d.kept.every;
     return m.dim === Dim.Seconds && isFinite(p) && p > 0 ? p : 0;
   });
-  return { us, elapsed: Uint8Array.from(d.metrics, (m) => m.flags & ELAPSED), every: d.kept.every };
+  return { us, flags: Uint8Array.from(d.metrics, (m) => m.flags), every: d.kept.every };
 }
 
 // What ran at the instants from + (x + 1/2) step, as context + 1 in out[first + x], in one pass over the records: the
 // nearest one tells, unless a gap lies between (query/choose/timeline.c). Once for each pixel of each frame: no object is made.
-function tell(t: Records, of: Period, contexts: Uint32Array, from: number, step: number, out: Uint32Array, first: number, wide: number): void {
-  const { time, metric, weight, at } = t, n = time.length, { us: periods, elapsed, every } = of;
+function tell(t: Records, of: Period, contexts: Uint32Array, levels: Uint16Array, from: number, step: number, out: Uint32Array, first: number, wide: number): void {
+  const { time, metric, weight, at } = t, n = time.length, { us: periods, flags, every } = of;
   const usual = n > 1 && time[n - 1] > time[0] ? (time[n - 1] - time[0]) / (n - 1) : 0;
   let us = Math.floor(from + 0.5 * step), next = firstAtLeast(time, us + 1), x = 0;
   while (x < wide) {
@@ -45,8 +45,12 @@ function tell(t: Records, of: Period, contexts: Uint32Array, from: number, step:
       tells = contexts[at[next]] + 1;
       since = after - own;
       if (next > 0 && after - time[next - 1] <= own + 3 * p) { // no gap
-        since = (after + time[next - 1] - (elapsed[m] ? (p * (weight[next] - 1)) / every : 0)) / 2;
+        since = (after + time[next - 1] - (flags[m] & ELAPSED ? (p * (weight[next] - 1)) / every : 0)) / 2;
         until = after;
+      }
+      if (flags[m] & SPANS && every === 1) { // all of the time since the one before, or a pause
+        since = -Infinity;
+        if (!next || (!weight[next] && levels[contexts[at[next]]] < 2)) tells = 0;
       }
     }
     do {
@@ -208,7 +212,7 @@ export class Trace extends Picture {
     if (this.#cells.length === this.#shown.length * wide) this.#cells.fill(0);
     else this.#cells = new Uint32Array(this.#shown.length * wide);
     const periods = periodsOf(d), from = this.#from, step = (this.#to - from) / wide;
-    this.#shown.forEach((p, y) => tell(d.trace(p), periods, this.#contexts, from, step, this.#cells, y * wide, wide));
+    this.#shown.forEach((p, y) => tell(d.trace(p), periods, this.#contexts, this.#levels, from, step, this.#cells, y * wide, wide));
     return true;
   }
 
@@ -224,7 +228,7 @@ export class Trace extends Picture {
     }
     if (state.mode === "depth") this.bar.append(choice("profile", this.#all.slice(0, 5000).map((p) => [p, this.label(p)]), state.profile, (profile) => this.app.set({ profile: +profile })));
     if (this.#view) this.bar.append(
-      el("button", { onclick: () => this.app.set({ time: `${Math.floor(this.#from)}-${Math.ceil(this.#to)}` }) }, "use this time everywhere"),
+      el("button", { onclick: () => this.#use(this.#from, this.#to) }, "use this time everywhere"),
       button("", () => { this.#view = null; this.render(); }, "all of the time"));
   }
 
@@ -422,14 +426,17 @@ export class Trace extends Picture {
       return;
     }
     const [a, b] = [Math.min(start.x, end.x), Math.max(start.x, end.x)];
-    const change: { time: string; ranks?: string } = { time: `${Math.floor(this.#time(a))}-${Math.ceil(this.#time(b))}` };
+    const change: { ranks?: string } = {};
     const rows = [start.y, end.y].map((y) => Math.max(0, Math.min(this.#shown.length - 1, Math.floor(y / this.#rowHeight)))).sort((x, y) => x - y);
     // A drag along one row chooses time alone; over several, their ranks too.
     if (this.app.state.mode === "profiles" && this.app.data.ranked && this.app.data.kept.profiles && rows[1] > rows[0])
       change.ranks = rangesText(this.#all.slice(this.#all.indexOf(this.#shown[rows[0]]), this.#all.indexOf(this.#shown[rows[1]]) + 1).map((p) => this.app.data.profiles[p].rank).filter((r) => r >= 0));
     this.#view = null;
-    this.app.set(change);
+    this.#use(this.#time(a), this.#time(b), change);
   }
+
+  // Everywhere on the page.
+  #use(from: number, to: number, more = {}): void { this.app.set({ time: `${Math.floor(from)}-${Math.ceil(to)}`, ...more }); }
 
   #zoom(about: number, times: number): void {
     const whole = ((v) => { this.#view = null; const x = this.#extent(); this.#view = v; return x; })(this.#view);
@@ -453,7 +460,7 @@ export class Trace extends Picture {
       const by = (e.key === "ArrowLeft" ? -0.2 : 0.2) * span;
       this.#view = [Math.max(0, this.#from + by), Math.max(0, this.#from + by) + span];
       this.#later();
-    } else if (e.key === "Enter" && this.#view) this.app.set({ time: `${Math.floor(this.#from)}-${Math.ceil(this.#to)}` });
+    } else if (e.key === "Enter" && this.#view) this.#use(this.#from, this.#to);
     else return;
     e.preventDefault();
     e.stopPropagation();
