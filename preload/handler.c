@@ -82,9 +82,21 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     return true;
 }
 
-enum { LONG_WALK = 1024, REST = 4 };
+/*
+ * A walk that takes longer than from one sample to the next would leave the program no time at all: after one that is
+ * not short it rests several times as long as that took. So long (us) a walk that is not long takes only where another
+ * program had the processor.
+ */
+enum { SHORT_WALK = 64, LONG_WALK = 1024, REST = 4, HELD_UP = 1000 };
 
-/* Is it too early after a long walk? The sample then adds to the weight of the next. */
+static COLD void rest(uint64_t walked, uint64_t began)
+{
+    uint64_t end = file_now_us(), took = end - began;
+
+    self.rest_until = end + REST * (walked <= LONG_WALK && took > HELD_UP ? HELD_UP : took);
+}
+
+/* Is it too early after a walk that was not short? The sample then adds to the weight of the next. */
 static bool postpone(int event, uint64_t *weight, uint64_t now)
 {
     *weight += self.postponed[event];
@@ -152,10 +164,9 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
             self.resumed.pc = 0;
             place = own_work(place);
         }
-        if (lane->memo.frames_walked - walked > LONG_WALK) {
-            uint64_t end = file_now_us();
-            self.rest_until = end + REST * (end - now);
-        }
+        walked = lane->memo.frames_walked - walked;
+        if (__builtin_expect(walked > SHORT_WALK, 0))
+            rest(walked, now);
     }
     if (place.node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);

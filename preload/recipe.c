@@ -122,6 +122,7 @@ LEARN static struct recipe compute(uint64_t address, struct cfi *scratch)
         r.kind = loose_is_code(address) ? RECIPE_LOOSE : RECIPE_NONE;
         return r;
     }
+    code_prefetch(learn_start, learn_end);
     r.module = code.module;
     if (cfi_find(address, &code, scratch))
         r.kind = classify(scratch, &r);
@@ -220,7 +221,6 @@ LEARN static __attribute__((noinline)) struct recipe learn(uint64_t address, str
 
     if (packed)
         return unpack(packed);
-    code_prefetch(learn_start, learn_end);
     r = compute(address, scratch);
     if (r.kind == RECIPE_NO_CFI || r.kind == RECIPE_BAD)
         note(&r, address, address, address + 1, at);

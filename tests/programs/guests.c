@@ -295,6 +295,37 @@ static void unreadable_code(void)
     puts("back");
 }
 
+static void spin_below(void *unused, void **rest)
+{
+    (void)unused, (void)rest;
+    spin(20);
+    __asm__ volatile("");
+}
+
+/* Below many frames of generated code, on a stack of its own. */
+static void deep_generated(void)
+{
+    enum { FRAMES = 900 };
+    /* push %rbp; mov %rsp,%rbp; push %rbx; push %rbx; mov %rdi,%rax; mov (%rsi),%rdi; add $8,%rsi; call *%rax;
+     * pop %rbx; pop %rbx; pop %rbp; ret */
+    static const unsigned char forward[] = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x53, 0x48, 0x89, 0xf8, 0x48, 0x8b,
+                                            0x3e, 0x48, 0x83, 0xc6, 0x08, 0xff, 0xd0, 0x5b, 0x5b, 0x5d, 0xc3};
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static void *list[FRAMES + 2];
+    static ucontext_t inside, outside;
+
+    memcpy(page, forward, sizeof forward);
+    for (int i = 0; i < FRAMES; i++)
+        list[i] = page;
+    list[FRAMES] = (void *)spin_below;
+    getcontext(&inside);
+    inside.uc_stack = (stack_t){.ss_sp = malloc(1 << 18), .ss_size = 1 << 18};
+    inside.uc_link = &outside;
+    makecontext(&inside, (void (*)(void))page, 2, page, list);
+    swapcontext(&outside, &inside);
+    puts("back");
+}
+
 static void *spin_some(void *unused)
 {
     spin(50);
@@ -352,6 +383,7 @@ int main(int argc, char **argv)
                                          {"other-storage", other_storage},
                                          {"keyed-stack", keyed_stack},
                                          {"unreadable-code", unreadable_code},
+                                         {"deep-generated", deep_generated},
                                          {"filtered", filtered}};
 
     return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
