@@ -366,8 +366,8 @@ static void judge_branch(struct loop_maker *m, uint32_t block)
                                : exits && at_header ? LOOP_HEADER_EXIT
                                : exits              ? LOOP_EXIT
                                                     : LOOP_BACK;
-        vec_push(&m->branches,
-                 (struct loop_branch){l, e, last->address, out, exits && !returns && m->returns[m->headers.data[l]]});
+        vec_push(&m->branches, (struct loop_branch){l, e, last->address, out, last->tests,
+                                                    exits && !returns && m->returns[m->headers.data[l]]});
     }
 }
 

@@ -23,6 +23,7 @@ struct insn {
     uint64_t address, target; /* target: of direct branches, jumps and calls */
     uint8_t length;           /* at least 1 */
     uint8_t kind;
+    bool tests; /* a branch that tests a register by itself: nothing is compared in front of it */
 };
 
 struct insns {

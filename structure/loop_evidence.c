@@ -102,7 +102,7 @@ static void note_branch(struct maker *m, const struct loop_branch *branch)
     }
     if (branch->evidence == LOOP_EXIT_AND_BACK && line == place->line) {
         place->back_to = line_at(m, branch->to, place);
-        if (m->pieces.data[at - 1].low == branch->address)
+        if (m->pieces.data[at - 1].low == branch->address && !branch->tests)
             place->compared = line_at(m, branch->address - 1, place);
     }
     if (branch->evidence == LOOP_EXIT && (!place->exit || line < place->exit))

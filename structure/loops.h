@@ -16,6 +16,7 @@ struct loop_branch {
     enum loop_evidence evidence;
     uint64_t address;
     uint64_t to; /* where it leaves the loop, 0: it does not, or leaves the procedure */
+    bool tests;  /* struct insn's */
     bool dies;   /* where nothing returns, as behind assert(); the loop itself does */
 };
 

@@ -54,9 +54,11 @@ static void decode(const uint8_t *code, size_t size, uint64_t address, struct in
         out->target = address + distance(word, 5, 19);
     } else if ((word & 0x7e000000) == 0x34000000) {
         out->kind = INSN_BRANCH; /* cbz, cbnz */
+        out->tests = true;
         out->target = address + distance(word, 5, 19);
     } else if ((word & 0x7e000000) == 0x36000000) {
         out->kind = INSN_BRANCH; /* tbz, tbnz */
+        out->tests = true;
         out->target = address + distance(word, 5, 14);
     } else if ((word & 0xfe000000) == 0xd6000000) {
         out->kind = (uint8_t)register_kind(word);
