@@ -7,6 +7,7 @@
 #include "repl/baseline.h"
 #include "tests/unit/baseline_values.h"
 #include "tests/unit/test.h"
+#include "tests/unit/uniform.h"
 #include <math.h>
 
 static enum check_outcome judge(struct baseline_value before, struct baseline_value now, char **line)
@@ -193,11 +194,6 @@ TEST(slower_in_all_parts_alike)
 
 enum { ROWS = 60 };
 
-static double uniform(uint64_t *state)
-{
-    return (double)(hash_u64(++*state) >> 11) * 0x1p-53;
-}
-
 /*
  * n samples of a program whose procedures have these shares, asked for in two views: each alone, and with what follows
  * it, as a chain of callers has it; main twice.
@@ -208,7 +204,7 @@ static void draw(const double *shares, int n, uint64_t *state, struct baseline *
     int counts[ROWS] = {0};
 
     for (int i = 0; i < n; i++) {
-        double u = uniform(state);
+        double u = uniform_of(state);
         int row = 0;
 
         while (row < ROWS - 1 && u >= shares[row])

@@ -4,13 +4,9 @@
 #include "common/mem.h"
 #include "query/folding/dbscan.h"
 #include "tests/unit/test.h"
+#include "tests/unit/uniform.h"
 #include <math.h>
 #include <string.h>
-
-static double uniform(uint64_t *state)
-{
-    return (double)(hash_u64(++*state) >> 11) / 9007199254740992.0;
-}
 
 static double distance(const double *p, size_t d, size_t a, size_t b)
 {
@@ -78,7 +74,7 @@ TEST(the_grid_finds_what_the_definition_says)
     for (unsigned d = 1; d <= 4; d++)
         for (int round = 0; round < 6; round++) {
             for (size_t i = 0; i < N * d; i++)
-                p[i] = round % 2 ? uniform(&state) : floor(uniform(&state) * 4) / 4 + 0.05 * uniform(&state);
+                p[i] = round % 2 ? uniform_of(&state) : floor(uniform_of(&state) * 4) / 4 + 0.05 * uniform_of(&state);
             compare(p, N, d, 0.02 + 0.06 * round * d / 2, (uint32_t)(2 + 2 * round));
         }
 }

@@ -7,13 +7,9 @@
 #include "query/folding/routines.h"
 #include "query/folding/spline.h"
 #include "tests/unit/test.h"
+#include "tests/unit/uniform.h"
 #include <math.h>
 #include <stdio.h>
-
-static double uniform(uint64_t *state)
-{
-    return (double)(hash_u64(++*state) >> 11) / 9007199254740992.0;
-}
 
 /* Solves a full system by Gauss with pivots. */
 static void solve_dense(double *a, double *b, size_t n)
@@ -57,8 +53,8 @@ TEST(a_smoothing_spline_is_kriging)
     size_t at = 0;
 
     for (size_t i = 0; i < N; i++) {
-        x[i] = ((double)i + 0.8 * uniform(&state)) / N;
-        y[i] = sin(5 * x[i]) + 0.1 * uniform(&state);
+        x[i] = ((double)i + 0.8 * uniform_of(&state)) / N;
+        y[i] = sin(5 * x[i]) + 0.1 * uniform_of(&state);
         points[i] = (struct spline_point){x[i], y[i], 1};
     }
     spline_fit(points, N, nugget / 12, &spline);
@@ -137,13 +133,13 @@ struct program {
 static void run(struct program *p, uint64_t seed)
 {
     const double period = 1.5 / 40;
-    double left = period * uniform(&seed), clock = uniform(&seed) * 0.005;
+    double left = period * uniform_of(&seed), clock = uniform_of(&seed) * 0.005;
 
     p->faults = xcalloc(INSTANCES * 60, sizeof *p->faults);
     p->ticks = xcalloc(INSTANCES * 20, sizeof *p->ticks);
     for (uint32_t i = 0; i < INSTANCES; i++) {
-        p->length[i] = 0.047 + 0.006 * uniform(&seed);
-        for (; left < 1.5; left += period * (0.8 + 0.4 * uniform(&seed)))
+        p->length[i] = 0.047 + 0.006 * uniform_of(&seed);
+        for (; left < 1.5; left += period * (0.8 + 0.4 * uniform_of(&seed)))
             p->faults[p->faults_len++] = (struct fold_event){place_of(left), period, i};
         left -= 1.5;
         for (; clock < p->length[i]; clock += 0.005)
@@ -223,7 +219,7 @@ TEST(rates_of_a_counter_that_is_read)
         for (size_t i = 0; i < INSTANCES; i++)
             totals[i] = 600 * p.length[i] / 0.05;
         for (size_t i = 0; i < p.ticks_len; i++) {
-            double off = 0.001 * (uniform(&state) - 0.5), late = 0.001 * (hash_u64(p.ticks[i].instance) % 100) / 100;
+            double off = 0.001 * (uniform_of(&state) - 0.5), late = 0.001 * (hash_u64(p.ticks[i].instance) % 100) / 100;
 
             p.ticks[i].amount = fmin(fmax(come(fmax(p.ticks[i].x - late, 0)) / 1.5 + off, 0), 1);
         }
@@ -264,7 +260,7 @@ TEST(readings_that_are_far_off)
 
             if (x > stood && x < stood + 0.12)
                 stood_long += x > stood + 0.07, x = stood; /* nearer ones bend nothing */
-            p.ticks[i].amount = fmin(fmax(come(x) / 1.5 + 0.001 * (uniform(&state) - 0.5), 0), 1);
+            p.ticks[i].amount = fmin(fmax(come(x) / 1.5 + 0.001 * (uniform_of(&state) - 0.5), 0), 1);
         }
         CHECK(fold_counted(p.ticks, p.ticks_len, (struct fold_instances){p.length, INSTANCES}, totals, points, POINTS,
                            1, &far));

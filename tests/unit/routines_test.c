@@ -4,12 +4,8 @@
 #include "common/mem.h"
 #include "query/folding/routines.h"
 #include "tests/unit/test.h"
+#include "tests/unit/uniform.h"
 #include <math.h>
-
-static double uniform(uint64_t *state)
-{
-    return (double)(hash_u64(++*state) >> 11) / 9007199254740992.0;
-}
 
 /* Figure 3 of the paper: routines main, a, b, c, d, e, f are 0 to 6. */
 TEST(the_routines_of_the_paper)
@@ -93,9 +89,9 @@ static void find_uneven(uint64_t seed, struct routine_runs *runs)
     for (uint32_t i = 0, tenth = 0; tenth < EACH; tenth++)
         for (uint32_t k = 0; k < VISITS; k++, i++) {
             uint32_t visit = (uint32_t)((k + hash_combine(hash_u64(seed), tenth) % VISITS) * 37 % VISITS);
-            double x = ((double)i + uniform(&seed)) * step, border = visit % 5 ? 0.3 : 0.4;
+            double x = ((double)i + uniform_of(&seed)) * step, border = visit % 5 ? 0.3 : 0.4;
 
-            border += 0.02 * (uniform(&seed) - 0.5);
+            border += 0.02 * (uniform_of(&seed) - 0.5);
             samples[i] = (struct routine_sample){x, x < border ? one : two, 1, visit, 1};
         }
     routines_find(samples, COUNT, limits, runs);

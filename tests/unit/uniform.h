@@ -3,6 +3,7 @@
 #ifndef HQ_TESTS_UNIT_UNIFORM_H
 #define HQ_TESTS_UNIT_UNIFORM_H
 
+#include "common/hash.h"
 #include <stdint.h>
 
 /* Between 0 and 1, and neither. */
@@ -14,6 +15,12 @@ static inline double uniform(void)
     state ^= state >> 7;
     state ^= state << 17;
     return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* From 0 to below 1, of a sequence whose state is *seed. */
+static inline double uniform_of(uint64_t *seed)
+{
+    return (double)(hash_u64(++*seed) >> 11) * 0x1p-53;
 }
 
 #endif
