@@ -82,6 +82,14 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     return true;
 }
 
+/* A sample that no walk comes before. */
+static void read_and_store(struct lane *lane, struct place place, int event, uint64_t weight, uint64_t now)
+{
+    if (counts_wanted(event))
+        counts_read();
+    store(lane, place, event, weight, now);
+}
+
 /*
  * A walk that takes longer than from one sample to the next would leave the program no time at all: after one that is
  * not short it rests several times as long as that took. So long (us) a walk that is not long takes only where another
@@ -197,9 +205,7 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
         return;
     }
     uint64_t until = until_ns > header->start_monotonic_ns ? (until_ns - header->start_monotonic_ns) / 1000 : 0;
-    if (counts_wanted(event))
-        counts_read();
-    store(self.lane, place, event, weight, until);
+    read_and_store(self.lane, place, event, weight, until);
     header->end_us = file_now_us();
     guard_leave();
 }
@@ -214,13 +220,10 @@ void sample_missed(struct place place)
         uint64_t weight = __atomic_exchange_n(&self.missed[i], 0, __ATOMIC_RELAXED);
         if (!weight || !file_header() || !window_is_open(now))
             continue;
-        if (place.node == NO_NODE || !self.lane) {
+        if (place.node == NO_NODE || !self.lane)
             file_lost(HQM_LOSS_REENTRY, 1);
-            continue;
-        }
-        if (counts_wanted(i))
-            counts_read();
-        store(self.lane, place, i, weight, now);
+        else
+            read_and_store(self.lane, place, i, weight, now);
     }
 }
 
@@ -232,17 +235,14 @@ bool sample_in_kernel(int event, uint64_t weight)
         return false;
     if (file_ready() && window_is_open(file_now_us())) {
         struct lane *lane = thread_lane();
-        uint64_t now = file_now_us();
         struct place base = lane ? unwind_base(lane) : (struct place){NO_NODE, 0};
         uint32_t path = lane_path(base.path, KIND, HQM_PARTIAL_KERNEL);
         uint32_t node = base.node != NO_NODE ? lane_child(lane, base.node, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
 
-        if (node != NO_NODE && counts_wanted(event))
-            counts_read();
         if (node == NO_NODE)
             file_lost(HQM_LOSS_NO_SPACE, weight);
         else
-            store(lane, (struct place){node, path}, event, weight, now);
+            read_and_store(lane, (struct place){node, path}, event, weight, file_now_us());
     }
     guard_leave();
     return true;
