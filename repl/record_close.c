@@ -33,17 +33,23 @@ static bool has_sampled(const char *events)
     return false;
 }
 
-/* Adds the clock that sampled CPUTIME and, where not all processes had the same one, in how many. */
-static void add_clock(struct str *line, const struct record_sum *sum)
+/* Adds the clock that sampled CPUTIME and, where not all processes had the same one, in how many. A process that
+ * executes another program may have another clock from then on. `continued`: so many do, whose files are not processes.
+ */
+static void add_clock(struct str *line, const struct record_sum *sum, uint64_t continued)
 {
-    const char *next = ", CPUTIME by ";
+    const char *next = ", CPUTIME by ", *what = continued ? "executed programs and forked processes" : "processes";
 
     for (enum hqm_clock clock = HQM_CLOCKS - 1; clock > HQM_CLOCK_UNKNOWN; clock--) {
         if (!sum->clock[clock])
             continue;
         str_addf(line, "%s%s", next, clock_name(clock));
-        if (sum->clock[clock] < sum->files)
-            str_addf(line, " in %llu of the processes", (unsigned long long)sum->clock[clock]);
+        if (sum->clock[clock] < sum->files) {
+            str_addf(line, " in %llu", (unsigned long long)sum->clock[clock]);
+            if (what)
+                str_addf(line, " of %llu %s", (unsigned long long)sum->files, what);
+            what = NULL;
+        }
         next = ", by ";
     }
     if (sum->timer_threads)
@@ -97,7 +103,7 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         add_count(&line, sum->files - continued, "process", "processes");
         str_addf(&line, " in %s", place->database);
         if (sum->samples && clock)
-            add_clock(&line, sum);
+            add_clock(&line, sum, continued);
     }
     bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
     if (none && WIFEXITED(status) && WEXITSTATUS(status))
