@@ -132,6 +132,19 @@ static void tell_renamed(struct telling *t, const struct gate_judged *all, size_
                                             change_line(t, &all[i])));
 }
 
+/* Tells what is new and fails nothing: others had it before, or may have. */
+static void tell_moved(struct telling *t, const struct gate_judged *all, size_t n)
+{
+    for (size_t i = 0, told = 0; i < n && told < OPEN_MAX; i++) {
+        bool known = gate_bound(&all[i].by_whole, t->missed) <= all[i].d.rise;
+
+        if (all[i].moved && all[i].verdict == GATE_OK && ++told)
+            vec_push(t->lines, arena_printf(t->arena, "moved%s: %s; %s", known ? "" : "?", change_line(t, &all[i]),
+                                            known ? "all of it rose by less, so others had this before"
+                                                  : "these runs do not tell whether all of it rose by as much"));
+    }
+}
+
 /* Whether longer runs or a higher rate would help as more runs do. */
 static bool sampling_matters(const struct gate_judged *all, size_t n)
 {
@@ -159,12 +172,16 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
             double bound = gate_bound(&j->d, t->missed);
 
             vec_push(t->lines,
-                     isfinite(bound)
-                         ? arena_printf(t->arena, "  %s; a rise of up to %s is not ruled out, and one of %s has to be",
+                     !isfinite(bound) ? arena_printf(t->arena, "  %s: one pair of runs says nothing of how runs differ",
+                                                     name_of(t, j->row))
+                     : j->moved
+                         ? arena_printf(t->arena,
+                                        "  %s: extra, if all of it rose by as much, which is not ruled out, or moved "
+                                        "from others",
+                                        change_line(t, j))
+                         : arena_printf(t->arena, "  %s; a rise of up to %s is not ruled out, and one of %s has to be",
                                         change_line(t, j), amount(t->arena, bound, j->row->dim),
-                                        amount(t->arena, wanted_rise(&j->d), j->row->dim))
-                         : arena_printf(t->arena, "  %s: one pair of runs says nothing of how runs differ",
-                                        name_of(t, j->row)));
+                                        amount(t->arena, wanted_rise(&j->d), j->row->dim)));
         }
     }
     vec_deinit(&open);
@@ -218,6 +235,7 @@ void gate_tell(const struct gate_judged *all, size_t n, double missed, size_t wa
     tell_rises(&t, all, n);
     tell_falls(&t, all, n);
     tell_renamed(&t, all, n);
+    tell_moved(&t, all, n);
     tell_open(&t, all, n, wanted, outcome != CHECK_FAIL);
     if (outcome == CHECK_PASS)
         tell_power(&t, all, n);

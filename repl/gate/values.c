@@ -41,12 +41,13 @@ static struct gate_row *row_of(struct gate_values *v, const struct baseline_valu
     return r;
 }
 
-/* Counts scatter as their root: a value of k samples has the variance value^2 / k. */
+/* A clock fires as often as the whole lasts: of its samples, so many as the whole has, k are this row's by chance, and
+ * a row that is nearly all of it hardly scatters. */
 static double sampling_variance(const struct baseline_value *v)
 {
     double k = v->share * v->samples;
 
-    return isfinite(k) && k > 0 ? v->value * v->value / k : 0;
+    return isfinite(k) && k > 0 ? v->value * v->value * fmax(0, 1 - v->share) / k : 0;
 }
 
 void gate_values_add(struct gate_values *v, enum run_side side, size_t run, const struct baseline_query *q)
@@ -195,6 +196,40 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
     j->verdict = gate_judge(&d, level, missed);
 }
 
+/*
+ * A row that is new may be extra work, or what others did before: a part of a procedure that became one of its own, a
+ * wrapper around others. The whole tells: extra work is in it. So a new row is judged by the rise of the whole, whose
+ * tolerance is then the row's cost.
+ */
+static struct gate_difference extra_work(const struct gate_values *v, const struct gate_row *r,
+                                         const struct gate_difference *new_row, const struct gate_tolerance *t,
+                                         struct arena *arena)
+{
+    const struct gate_row *total = total_row(v, r);
+    struct gate_difference d = total ? difference_of(v, total, t, arena) : *new_row;
+
+    /* Of what has no error all that is above the tolerance fails, else what is above half of it. */
+    d.allowed = d.error > 0 || d.sorted ? new_row->rise : new_row->rise / 2;
+    d.needed = 0;
+    return d;
+}
+
+static void judge_row(const struct gate_values *v, const struct gate_tolerance *t, double level, double missed,
+                      struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
+{
+    j->verdict = gate_judge(&j->d, level, missed);
+    if (j->verdict != GATE_FAIL || !j->is_new)
+        return;
+    find_former_name(v, t, level, missed, j, all, n, arena);
+    if (j->former)
+        return;
+    j->verdict = gate_judge(&j->by_whole, level, missed);
+    j->moved = j->verdict != GATE_FAIL;
+    /* Small rows keep nothing open. */
+    if (j->verdict == GATE_UNDECIDED && j->d.rise <= j->d.needed)
+        j->verdict = GATE_OK;
+}
+
 enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_tolerance *t, double family,
                                      struct arena *arena, struct check_lines *lines, size_t *wanted)
 {
@@ -205,9 +240,13 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
 
     vec_foreach(r, &v->rows)
         if (counts(v, r) && !is_echo(v, r, all.data, all.len)) {
-            vec_push(&all, (struct gate_judged){
-                               .row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)});
-            vec_push(&differences, vec_last(&all).d);
+            struct gate_judged j = {.row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)};
+
+            j.is_new = *r->path && is_nothing(v, r, RUN_OLD);
+            if (j.is_new)
+                j.by_whole = extra_work(v, r, &j.d, t, &scratch);
+            vec_push(&all, j);
+            vec_push(&differences, j.is_new ? j.by_whole : j.d);
         }
     double level = gate_level(differences.data, differences.len, family), missed = gate_missed(family);
 
@@ -221,9 +260,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
     vec_foreach(j, &all) {
         size_t more = 0;
 
-        j->verdict = gate_judge(&j->d, level, missed);
-        if (j->verdict == GATE_FAIL && *j->row->path && is_nothing(v, j->row, RUN_OLD))
-            find_former_name(v, t, level, missed, j, all.data, all.len, &scratch);
+        judge_row(v, t, level, missed, j, all.data, all.len, &scratch);
         v->judged_time |= j->row->dim == DIM_SECONDS;
         v->slower |= j->row->dim == DIM_SECONDS && j->verdict == GATE_FAIL;
         if (j->verdict == GATE_FAIL)
@@ -231,7 +268,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
         else if (j->verdict == GATE_UNDECIDED && outcome == CHECK_PASS)
             outcome = CHECK_INCONCLUSIVE;
         if (j->verdict == GATE_UNDECIDED && lines)
-            more = gate_runs_wanted(&j->d, level, v->runs[RUN_OLD]);
+            more = gate_runs_wanted(j->moved ? &j->by_whole : &j->d, level, v->runs[RUN_OLD]);
         *wanted = more > *wanted ? more : *wanted;
     }
     if (outcome == CHECK_PASS && has_stopped(v)) {
