@@ -26,8 +26,8 @@ export function about(app: App): HTMLElement {
   const table = (facts: string[][]) => el("table", {}, el("tbody", {}, ...facts.map(([head, ...rest]) =>
     el("tr", {}, el("th", { scope: "row" }, plain(head)), el("td", {}, el("bdi", {}, plain(rest.filter(Boolean).join(", "))))))));
   const percent = (share: number) => +(100 * share).toPrecision(3); // 1e-6 is not 0.00009999999999999999 %
-  const warn = (holds: unknown, text: string) => holds ? el("p", { class: "warn" }, plain(text)) : null;
-  return el("div", { class: "pane about" },
+  const warn = (holds: unknown, text: string) => holds ? el("p.warn", {}, plain(text)) : null;
+  return el("div.pane about", {},
     warn(1, app.whole()),
     d.compare ? null : el("h2", {}, "A first look"), d.compare ? null : table(d.summary),
     el("h2", {}, "What is missing"),
@@ -39,6 +39,6 @@ export function about(app: App): HTMLElement {
     warn(d.kept.coarse, `Calls below ${percent(d.kept.coarse)} % of every metric have one value a thread in this page, to keep it small: what lies inside of them is estimated where ranks or threads are chosen, and marked \u2248.`),
     warn(!d.kept.profiles && !d.compare, "The values of single ranks and threads were left out to keep this page small."),
     el("h2", {}, "What ran"), table(d.info),
-    el("h2", {}, "Keys"), el("table", { class: "keys" }, el("tbody", {}, ...keys.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),
-    el("p", { class: "note" }, `Written by hq ${d.version}. Nothing on this page is fetched from or sent to anywhere.`));
+    el("h2", {}, "Keys"), el("table.keys", {}, el("tbody", {}, ...keys.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),
+    el("p.note", {}, `Written by hq ${d.version}. Nothing on this page is fetched from or sent to anywhere.`));
 }

@@ -6,11 +6,12 @@ import { Answer } from "./data";
 import { button, choice, clear, copy, csv, el, name, plain } from "./dom";
 import { Selection } from "./model";
 import { chosenRegions } from "./regions";
+import { max, min } from "./number";
 
 const isText = (cell: any): boolean => typeof cell === "string";
 
 export class Answers {
-  readonly element = el("div", { class: "pane answers" });
+  readonly element = el("div.pane answers");
   #sorted: { column: number; up: boolean } | null = null;
   #shown = -1;
 
@@ -18,19 +19,19 @@ export class Answers {
   constructor(private app: App, private choose: (id: string, name: string) => void) {}
 
   render(): void {
-    const { data: d, state } = this.app, at = Math.max(0, Math.min(d.answers.length - 1, state.answer)), { a, followed } = this.#chosen(at);
+    const { data: d, state } = this.app, at = max(0, min(d.answers.length - 1, state.answer)), { a, followed } = this.#chosen(at);
     if (at !== this.#shown) this.#sorted = null;
     this.#shown = at;
     clear(this.element);
     if (!a) return;
-    this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
-      el("span", { class: "note" }, "as hq answered it when the page was written")));
+    this.element.append(el("div.bar", {}, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
+      el("span.note", {}, "as hq answered it when the page was written")));
     const told = plain(this.app.whole(...(followed ? ["ranks", "threads"] : [])));
     // What the language has, the page cannot compute; a question that chooses for itself takes no more.
     const chosen = /^(clusters|fold) /.test(a.question) && !/ (ranks|threads|during) /.test(a.question) ? this.app.slice() : "";
-    this.element.append(el("p", { class: "warn" }, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));
-    const box = el("div", { class: "scroll" });
-    for (const note of a.notes) box.append(el("p", { class: "note" }, plain(note)));
+    this.element.append(el("p.warn", {}, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));
+    const box = el("div.scroll");
+    for (const note of a.notes) box.append(el("p.note", {}, plain(note)));
     if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
     const rows = [...a.rows], order = this.#sorted;
     if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));
@@ -41,9 +42,9 @@ export class Answers {
       const row = rows[(e.target as HTMLElement).closest("tr")!.rowIndex - 1];
       if (row) this.choose(row[4], row[0]);
     } }, ...rows.map((r) => el("tr", {},
-      ...shown.map((i) => (isText(r[i + 5]) ? el("td", {}, name(r[i + 5])) : el("td", { class: "number", "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
-      el("th", { scope: "row", style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span", { class: "place" }, " ", name(r[1])) : null))));
-    box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p", { class: "empty" }, "no rows"));
+      ...shown.map((i) => (isText(r[i + 5]) ? el("td", {}, name(r[i + 5])) : el("td.number", { "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
+      el("th", { scope: "row", style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span.place", {}, " ", name(r[1])) : null))));
+    box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p.empty", {}, "no rows"));
     this.element.append(box);
   }
 

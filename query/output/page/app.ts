@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one state that all panes show, in the URL's hash, and the hq query that gives the same table.
-import { Data, isCall, Kind, NONE, TRACED } from "./data";
+import { Data, Kind, NONE, TRACED, isCall, octets } from "./data";
 import { Chosen, Node, nodeName, nodeOfContext, nodeOfSet, Range, Selection } from "./model";
-import { timeText } from "./number";
+import { max, min, timeText } from "./number";
 import { linesOf } from "./dom";
 import { matcher, paths, reshape } from "./reshape";
 import { Palette } from "./palette";
@@ -101,7 +101,7 @@ export class App {
   constructor(readonly base: Data) {
     this.data = base;
     // At the start that of the first metric that has a value.
-    start.metric = Math.max(0, base.metrics.findIndex((m, i) => m.side === "here" && base.plain[i]?.total));
+    start.metric = max(0, base.metrics.findIndex((m, i) => m.side === "here" && base.plain[i]?.total));
     this.#read();
     this.#derive(new Set(Object.keys(start) as (keyof State)[]));
     window.addEventListener("hashchange", () => {
@@ -145,7 +145,7 @@ export class App {
       const all = data.keep, own = paths(this.base, text);
       if (typeof own === "string") this.problem = own;
       // What the page cannot choose by shows nothing, rather than everything.
-      data = { ...data, keep: typeof own === "string" ? new Uint8Array(data.positions) : all ? own.map((x, i) => x & all[i]) : own };
+      data = { ...data, keep: typeof own === "string" ? octets(data.positions) : all ? own.map((x, i) => x & all[i]) : own };
     }
     this.data = prune.length + hide.length ? reshape(data, (c) => prune.some((t) => t(c)), (c) => hide.some((t) => t(c))) : data;
   }
@@ -180,7 +180,7 @@ export class App {
     for (const key of ["ranks", "threads"]) if (!parseRanges(s[key]) || !this.data.kept.profiles) s[key] = "";
     if (!parseTime(s.time) || !this.data.hasTraces) s.time = "";
     if (this.base.compare) s.prune = s.hide = "";
-    s.flatten = Math.max(0, Math.min(100, s.flatten));
+    s.flatten = max(0, min(100, s.flatten));
     this.#shape(s);
     if (!this.zoomNode(s.zoom)) s.zoom = "";
     this.state = s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The data of the page: opened once, then plain typed arrays. What they mean is told in format/database.h; what is in
 // the page and how it is packed, in query/report/.
+import { abs, ceil, floor, max, round } from "./number";
 
 // format/scope.h
 export enum Kind { Root, Thread, Procedure, Inline, Loop, Line, Call, Module, File, Partial, Region, Wait, Runtime, Phase, Device }
@@ -125,13 +126,16 @@ declare const DecompressionStream: undefined | (new (format: string) => { readab
 export const canInflate = typeof DecompressionStream !== "undefined";
 
 async function inflate(base64: string): Promise<Uint8Array> {
-  const text = atob(base64.trim()), packed = new Uint8Array(text.length);
+  const text = atob(base64.trim()), packed = octets(text.length);
   for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream!("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-const noTrace: Trace = { time: new Float64Array(0), at: new Uint32Array(0), metric: new Uint8Array(0), weight: new Float64Array(0) };
+// Columns of zeros.
+export const uints = (n: number) => new Uint32Array(n), floats = (n: number) => new Float64Array(n), octets = (n: number) => new Uint8Array(n);
+
+const noTrace: Trace = { time: floats(0), at: uints(0), metric: octets(0), weight: floats(0) };
 
 export async function openData(base64: string): Promise<Data> {
   const bytes = await inflate(base64);
@@ -150,14 +154,14 @@ export async function openData(base64: string): Promise<Data> {
     }
     return array;
   }
-  const ints = (name: string, n: number, less = 0) => column(name, new Uint32Array(n), less);
-  const small = (name: string, n: number) => column(name, new Uint8Array(n));
+  const ints = (name: string, n: number, less = 0) => column(name, uints(n), less);
+  const small = (name: string, n: number) => column(name, octets(n));
 
   const scopes: number = json.scopes, n: number = json.contexts, positions: number = json.positions;
   const scopeKind = small("scope.kind", scopes);
   const scope = ints("context.scope", n), size = ints("context.size", n);
-  const end = new Uint32Array(n), parent = new Uint32Array(n).fill(NONE), first = new Uint32Array(n + 1);
-  const kind = new Uint8Array(n), path: number[] = [];
+  const end = uints(n), parent = uints(n).fill(NONE), first = uints(n + 1);
+  const kind = octets(n), path: number[] = [];
   const firsts = reader("context.first");
   for (let c = 0, at = 0; c < n; c++) {
     end[c] = c + size[c];
@@ -171,13 +175,13 @@ export async function openData(base64: string): Promise<Data> {
   first[n] = positions;
 
   // Contexts of each scope, ascending: those of s are starts[s] .. starts[s + 1] once all are placed.
-  const starts = new Uint32Array(scopes + 2), byScope = new Uint32Array(n);
+  const starts = uints(scopes + 2), byScope = uints(n);
   for (let c = 0; c < n; c++) starts[scope[c] + 2]++;
   for (let s = 2; s < starts.length; s++) starts[s] += starts[s - 1];
   for (let c = 0; c < n; c++) byScope[starts[scope[c] + 1]++] = c;
 
   // Calls whose values by profile are one value, which stands at their first position.
-  const coarse = json.kept.coarse > 0 ? new Uint32Array(n) : null, topAt = new Map<number, number>();
+  const coarse = json.kept.coarse > 0 ? uints(n) : null, topAt = new Map<number, number>();
   if (coarse) {
     const r = reader("coarse");
     for (let c = 0, step = r.next(); step; step = r.next()) {
@@ -187,11 +191,11 @@ export async function openData(base64: string): Promise<Data> {
     }
   }
 
-  const ids = json.columns["context.id"][0] + base, idBytes = Math.ceil((5 * json.idDigits - 1) / 8);
+  const ids = json.columns["context.id"][0] + base, idBytes = ceil((5 * json.idDigits - 1) / 8);
   let named: Uint32Array | null = null; // which id is whose: lines have none
   const id = (c: number) => {
     if (!named) {
-      named = new Uint32Array(n);
+      named = uints(n);
       for (let i = 0, k = 0; i < n; i++) if (kind[i] !== Kind.Line) named[i] = k++;
     }
     let id = 0n;
@@ -208,13 +212,13 @@ export async function openData(base64: string): Promise<Data> {
       inexact.push(false);
       return;
     }
-    const sums = new Float64Array(positions + 1), counts = new Float64Array(positions + 1);
+    const sums = floats(positions + 1), counts = floats(positions + 1);
     const a = reader("sum" + i), b = reader("count" + i);
     for (let k = 0; k < positions; k++) {
       sums[k + 1] = sums[k] + a.signed();
       counts[k + 1] = counts[k] + b.signed();
     }
-    inexact.push(!(Math.abs(sums[positions]) < 2 ** 53));
+    inexact.push(!(abs(sums[positions]) < 2 ** 53));
     plain.push({ sums, counts, total: Number(BigInt(s.total) / BigInt(s.unit)), samples: s.samples });
   });
 
@@ -227,7 +231,7 @@ export async function openData(base64: string): Promise<Data> {
   const values: (Sparse[] | undefined)[] = [];
   const openValues = (m: number): Sparse[] => {
     const r = reader("profile" + m), room = json.columns["profile" + m][1] / 3;
-    const at = new Uint32Array(room), sum = new Float64Array(room), count = new Float64Array(room);
+    const at = uints(room), sum = floats(room), count = floats(room);
     let i = 0;
     return profiles.map(() => {
       const from = i, to = i + r.next();
@@ -251,7 +255,7 @@ export async function openData(base64: string): Promise<Data> {
         continue;
       }
       const from = first[top], to = first[end[top]], sum = all.sums[to] - all.sums[from], count = all.counts[to] - all.counts[from];
-      const part = (x: number, prefix: Float64Array, whole: number, at: number) => (at >= to ? x : whole ? Math.round((x * (prefix[at] - prefix[from])) / whole) : 0);
+      const part = (x: number, prefix: Float64Array, whole: number, at: number) => (at >= to ? x : whole ? round((x * (prefix[at] - prefix[from])) / whole) : 0);
       for (let at = from; at < to; at++)
         if (all.counts[at + 1] !== all.counts[at] || all.sums[at + 1] !== all.sums[at] || at === to - 1)
           take(at, part(v.sum[i], all.sums, sum, at + 1) - part(v.sum[i], all.sums, sum, at), part(v.count[i], all.counts, count, at + 1) - part(v.count[i], all.counts, count, at));
@@ -263,19 +267,19 @@ export async function openData(base64: string): Promise<Data> {
   // Into arrays that all profiles share.
   const openTraces = (): Trace[] => {
     const r = reader("trace"), room = json.columns.trace[1] >> 1; // a record has two bytes or more
-    const all: Trace = { time: new Float64Array(room), at: new Uint32Array(room), metric: new Uint8Array(room), weight: new Float64Array(room) };
+    const all: Trace = { time: floats(room), at: uints(room), metric: octets(room), weight: floats(room) };
     let i = 0;
     return profiles.map((p) => {
       const from = i, to = i + r.next();
       for (let time = 0, at = 0, metric = 0, weight = 1; i < to; i++) {
         time += r.signed();
         const step = r.signed();
-        at += Math.floor(step / 2);
+        at += floor(step / 2);
         if (step % 2 !== 0) {
           metric = r.next();
           weight = r.next();
         }
-        all.time[i] = Math.max(0, p.offset + time);
+        all.time[i] = max(0, p.offset + time);
         all.at[i] = at;
         all.metric[i] = metric;
         all.weight[i] = weight;

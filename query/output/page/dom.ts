@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Elements and texts. Names and sources are data: they only ever become text, and what could control or turn a line
 // around (control characters, bidirectional marks) is shown as a sign of its own.
+import { ceil, max, min, round } from "./number";
 
 type Child = Node | string | null | undefined | false;
 type Props = { [name: string]: string | number | boolean | ((e: any) => void) | undefined };
 
-export function el<T extends keyof HTMLElementTagNameMap>(tag: T, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[T] {
-  const e = document.createElement(tag);
+// An element; "div.row head" has these classes.
+export function el<T extends keyof HTMLElementTagNameMap>(what: T | `${T}.${string}`, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[T] {
+  const [tag, classes] = what.split("."), e = document.createElement(tag as T);
+  if (classes) e.className = classes;
   for (const [name, value] of Object.entries(props)) {
     if (typeof value === "function") e.addEventListener(name.slice(2), value);
     else if (value === true) e.setAttribute(name, "");
@@ -61,7 +64,7 @@ export async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = el("textarea", { class: "offscreen" });
+    const area = el("textarea.offscreen");
     area.value = text;
     document.body.append(area);
     area.select();
@@ -75,10 +78,10 @@ export async function copy(text: string): Promise<boolean> {
 export abstract class Picture {
   readonly element = el("div");
   protected canvas: HTMLCanvasElement;
-  protected tip = el("div", { class: "tip", role: "status" });
-  protected bar = el("div", { class: "bar" });
-  protected legend = el("div", { class: "legend" });
-  protected note = el("p", { class: "note" });
+  protected tip = el("div.tip", { role: "status" });
+  protected bar = el("div.bar");
+  protected legend = el("div.legend");
+  protected note = el("p.note");
 
   constructor(kind: string, label: string, handlers: Props) {
     this.canvas = el("canvas", { role: "img", "aria-label": label, onmouseleave: () => this.hide(), ...handlers });
@@ -96,8 +99,8 @@ export abstract class Picture {
     tip.textContent = text;
     tip.style.display = "block";
     const w = tip.offsetWidth, h = tip.offsetHeight;
-    tip.style.left = Math.max(4, Math.min(e.clientX + 12, window.innerWidth - w - 8)) + "px";
-    tip.style.top = (e.clientY + 20 + h > window.innerHeight ? Math.max(4, e.clientY - h - 10) : e.clientY + 20) + "px";
+    tip.style.left = max(4, min(e.clientX + 12, window.innerWidth - w - 8)) + "px";
+    tip.style.top = (e.clientY + 20 + h > window.innerHeight ? max(4, e.clientY - h - 10) : e.clientY + 20) + "px";
   }
 }
 
@@ -105,8 +108,8 @@ export interface Canvas { canvas: HTMLCanvasElement; g: CanvasRenderingContext2D
 
 // A canvas of so many CSS pixels, sharp on any screen.
 export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number): Canvas {
-  const scale = Math.min(window.devicePixelRatio || 1, 32000 / Math.max(width, height, 1));
-  const wide = Math.max(1, Math.round(width * scale)), high = Math.max(1, Math.round(height * scale));
+  const scale = min(window.devicePixelRatio || 1, 32000 / max(width, height, 1));
+  const wide = max(1, round(width * scale)), high = max(1, round(height * scale));
   if (canvas.width !== wide || canvas.height !== high || !canvas.style.width) {
     canvas.width = wide;
     canvas.height = high;
@@ -123,7 +126,7 @@ export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: num
 export function fit(g: CanvasRenderingContext2D, text: string, width: number): string {
   if (width < 14) return "";
   if (text.length * 3 < width && g.measureText(text).width <= width) return text;
-  let low = 0, high = Math.min(text.length, Math.ceil(width / 3));
+  let low = 0, high = min(text.length, ceil(width / 3));
   if (high === text.length && g.measureText(text).width <= width) return text;
   while (low < high) {
     const middle = (low + high + 1) >> 1;

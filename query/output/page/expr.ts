@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Expressions of the query language (query/grammar/parse_expr.c, query/bind/bind.c, query/bind/expr.c): the same grammar, units,
 // blanks and shares. What the page cannot compute it refuses with a sentence.
-import { Data, Dim, EXACT, Kind, kindNames, Metric, NO_COUNTS, WEIGHED } from "./data";
+import { Data, Dim, EXACT, Kind, Metric, NO_COUNTS, WEIGHED, floats, kindNames } from "./data";
 import { scaled, Selection } from "./model";
+import { abs, ceil, floor, max, min } from "./number";
 
 export interface Facts {
   slots: ArrayLike<number>; totals: ArrayLike<number>; kind: Kind; name: string; file: string; line: number; module: string; depth: number;
@@ -59,7 +60,7 @@ export function compile(source: string, d: Data, unknown: (metric: number) => st
 export const holds = (v: Value): boolean => typeof v === "number" && !isNaN(v) && v !== 0;
 
 export function totalsOf(d: Data, s: Selection): Float64Array {
-  const t = new Float64Array(2 * d.metrics.length);
+  const t = floats(2 * d.metrics.length);
   d.metrics.forEach((_, i) => (t[2 * i] = t[2 * i + 1] = s.base(i)));
   return t;
 }
@@ -303,7 +304,7 @@ class Parser {
 
   #metricNumber(n: number): Program {
     const here = this.d.metrics.map((m, i) => [m, i] as const).filter(([m]) => m.side === "here");
-    const m = here[Math.ceil(n / 2) - 1] ?? refuse(`there is no metric $${n}: the last one is $${2 * here.length}`);
+    const m = here[ceil(n / 2) - 1] ?? refuse(`there is no metric $${n}: the last one is $${2 * here.length}`);
     return this.#slot(m[1], this.#suffix() || n % 2 === 0);
   }
 
@@ -431,7 +432,7 @@ export const Z = 1.959963984540054;
 
 // How many samples of equal weight tell as much as those that stand for a sum.
 function equalSamples(m: Metric, count: number, sum: number): number {
-  return m.weight > 0 ? Math.min(count, Math.abs(sum) / m.weight) : count;
+  return m.weight > 0 ? min(count, abs(sum) / m.weight) : count;
 }
 
 // One standard deviation of a measured value of n samples; without any, that of one.
@@ -440,7 +441,7 @@ export function deviation(d: Data, metric: number, value: number, samples: numbe
   if (m.flags & EXACT) return 0;
   if (m.side === "delta" || m.flags & NO_COUNTS) return NaN;
   const n = equalSamples(m, samples, value / m.scale / m.factor), all = d.plain[metric];
-  if (n > 0) return Math.abs(value) / Math.sqrt(n);
+  if (n > 0) return abs(value) / Math.sqrt(n);
   if (m.flags & WEIGHED && all && all.samples > 0) return (scaled(all.total * d.units[metric], m.scale) * m.factor) / all.samples;
   return m.period ? m.period * m.scale * m.factor : NaN;
 }
@@ -449,7 +450,7 @@ function statisticOf(name: string): ((values: Float64Array) => number) | null {
   const percent = /^p(\d+)$/.exec(name);
   if (percent)
     return (values) => {
-      const v = values.filter((x) => !isNaN(x)).sort(), at = (+percent[1] / 100) * (v.length - 1), low = Math.floor(at);
+      const v = values.filter((x) => !isNaN(x)).sort(), at = (+percent[1] / 100) * (v.length - 1), low = floor(at);
       return at === low ? v[low] : v[low] + (at - low) * (v[low + 1] - v[low]);
     };
   if (!["sum", "mean", "stddev", "cov", "count", "imbalance", "min", "max"].includes(name)) return null;
@@ -462,8 +463,8 @@ function statisticOf(name: string): ((values: Float64Array) => number) | null {
       sum += y;
       squares += y * y;
       some += x !== 0 ? 1 : 0;
-      least = Math.min(least, x);
-      most = Math.max(most, x);
+      least = min(least, x);
+      most = max(most, x);
     }
     const mean = v[0] + sum / n, variance = squares / n - (sum / n) * (sum / n), spread = Math.sqrt(variance > 0 && most > least ? variance : 0);
     switch (name) {

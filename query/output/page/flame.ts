@@ -4,7 +4,7 @@ import { App, searchRegex } from "./app";
 import { EXACT, NONE } from "./data";
 import { clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { drawnName, Node, nodeName, nodeOfContext, nodeRanges } from "./model";
-import { oneText, percentText } from "./number";
+import { abs, max, oneText, percentText } from "./number";
 import { placeOf } from "./rows";
 
 const LEVEL = 19, LETTER = 6.5, NARROWEST = 0.4, LEVELS_MOST = 1500;
@@ -21,7 +21,7 @@ export class Flame extends Picture {
       onmousemove: (e: MouseEvent) => this.#hover(e), onclick: (e: MouseEvent) => { const b = this.#find(e); if (b) this.choose(b.node); },
       ondblclick: (e: MouseEvent) => { const b = this.#find(e); if (b && !b.up) this.zoom(b.node); },
     });
-    this.element.append(el("div", { class: "scroll" }, this.canvas), this.legend, this.note, this.tip);
+    this.element.append(el("div.scroll", {}, this.canvas), this.legend, this.note, this.tip);
   }
 
   // The metric on the other side of a comparison and the difference; -1 there is none.
@@ -34,7 +34,7 @@ export class Flame extends Picture {
   #value(n: Node): number {
     const { data, selection, state } = this.app, ranges = nodeRanges(data, n, false), { old } = this.#compared();
     const here = selection.value(state.metric, ranges);
-    return old < 0 ? here : Math.max(here, selection.value(old, ranges));
+    return old < 0 ? here : max(here, selection.value(old, ranges));
   }
 
   // The roots: the zoomed row; for rows of other views than the tree, the selected procedure.
@@ -65,7 +65,7 @@ export class Flame extends Picture {
         const w = v * scale * shrink;
         if (w < NARROWEST) break;
         this.boxes.push({ node: n, name: nodeName(d, n), drawn: drawnName(d, n, (w - 6) / LETTER), x, width: w, level, value: v, up });
-        if (up) this.#above = Math.max(this.#above, level);
+        if (up) this.#above = max(this.#above, level);
         if (level < LEVELS_MOST && !(n.leaf && !up)) place(kids(n), x, w, level + 1, up, kids);
         x += w;
       }
@@ -79,10 +79,10 @@ export class Flame extends Picture {
   #top(b: Box): number { return (b.up ? this.#above - b.level : this.#above + b.level) * LEVEL; }
 
   render(): void {
-    const width = Math.max(120, this.canvas.parentElement!.clientWidth - 2);
+    const width = max(120, this.canvas.parentElement!.clientWidth - 2);
     this.#lay(width);
-    const levels = this.boxes.reduce((most, b) => Math.max(most, b.up ? 0 : b.level), 0) + 1 + this.#above;
-    const { g } = sizeCanvas(this.canvas, width, Math.max(1, levels * LEVEL));
+    const levels = this.boxes.reduce((most, b) => max(most, b.up ? 0 : b.level), 0) + 1 + this.#above;
+    const { g } = sizeCanvas(this.canvas, width, max(1, levels * LEVEL));
     const { palette, state, data, selection, node } = this.app, regex = state.search ? searchRegex(state.search) : null;
     const { delta, old: before } = this.#compared();
     g.font = "12px system-ui, sans-serif";
@@ -96,21 +96,21 @@ export class Flame extends Picture {
         const ranges = nodeRanges(data, b.node, false), change = selection.value(delta, ranges), m = data.metrics[state.metric];
         // What lies within 1.96 standard deviations of both counts of samples is chance; exact counts leave nothing to it.
         const n = selection.samples(state.metric, ranges) + selection.samples(before, ranges), worth = m.flags & EXACT ? 0 : m.period * m.scale;
-        fill = palette.change(change, selection.value(before, ranges) || b.value, Math.abs(change) <= 1.96 * worth * Math.sqrt(n));
+        fill = palette.change(change, selection.value(before, ranges) || b.value, abs(change) <= 1.96 * worth * Math.sqrt(n));
         ink = palette.dark ? "#fff" : "#111";
       }
       if (regex && !found) g.globalAlpha = 0.35;
       g.fillStyle = fill;
-      g.fillRect(b.x, this.#top(b), Math.max(0.4, b.width - 0.7), LEVEL - 1);
+      g.fillRect(b.x, this.#top(b), max(0.4, b.width - 0.7), LEVEL - 1);
       g.globalAlpha = 1;
       if (found) {
         g.strokeStyle = palette.dark ? "#ff7" : "#a0f";
-        g.strokeRect(b.x + 0.5, this.#top(b) + 0.5, Math.max(0.4, b.width - 1.7), LEVEL - 2);
+        g.strokeRect(b.x + 0.5, this.#top(b) + 0.5, max(0.4, b.width - 1.7), LEVEL - 2);
       }
       if (node && sameNode(node, b.node)) {
         g.lineWidth = 2;
         g.strokeStyle = palette.dark ? "#fff" : "#000";
-        g.strokeRect(b.x + 1, this.#top(b) + 1, Math.max(1, b.width - 2.7), LEVEL - 3);
+        g.strokeRect(b.x + 1, this.#top(b) + 1, max(1, b.width - 2.7), LEVEL - 3);
         g.lineWidth = 1;
       }
       if (b.width > 24) {

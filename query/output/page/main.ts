@@ -3,7 +3,7 @@
 import { about } from "./about";
 import { Answers } from "./answers";
 import { App, PaneName, searchRegex } from "./app";
-import { canInflate, isCall, Kind, NONE, openData } from "./data";
+import { Kind, NONE, canInflate, isCall, octets, openData, uints } from "./data";
 import { button, choice, clear, copy, el, linesOf, plain } from "./dom";
 import { Flame } from "./flame";
 import { Messages } from "./messages";
@@ -29,14 +29,14 @@ class Page {
   private source: Source;
   private messages: Messages;
   private answers: Answers;
-  #pane = el("div", { class: "panebox", role: "tabpanel", "aria-label": "picture" });
-  #viewTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "tables" });
-  #bar = el("div", { class: "head-bar" });
-  #paneTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "pictures" });
-  #chips = el("div", { class: "chips" });
-  #problem = el("span", { class: "warn problem", role: "alert" });
-  #query = el("code", { class: "query" });
-  #found = el("output", { class: "found" });
+  #pane = el("div.panebox", { role: "tabpanel", "aria-label": "picture" });
+  #viewTabs = el("div.tabs", { role: "tablist", "aria-label": "tables" });
+  #bar = el("div.head-bar");
+  #paneTabs = el("div.tabs", { role: "tablist", "aria-label": "pictures" });
+  #chips = el("div.chips");
+  #problem = el("span.warn problem", { role: "alert" });
+  #query = el("code.query");
+  #found = el("output.found");
   #search: HTMLInputElement;
   #marked: Uint8Array | null = null; // contexts that the search finds
   #matches: ArrayLike<number> | null = null; // the same, or places of rows, the costliest first; null: not sorted yet
@@ -115,18 +115,18 @@ class Page {
     document.body.append(
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
-        el("p", { class: "facts" }, el("span", { class: "run" }, [this.#runFacts(), measured].filter(Boolean).join("; ")), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
-        el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.#search, toggle("filter", "filter", "only rows that match stay, with what is above them"), this.#found,
+        el("p.facts", {}, el("span.run", {}, [this.#runFacts(), measured].filter(Boolean).join("; ")), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
+        el("div.tools", {}, el("label", {}, "metric ", metric), this.#search, toggle("filter", "filter", "only rows that match stay, with what is above them"), this.#found,
           button("hot path (h): down to where a child has less than this share of its parent", () => this.#hot(), "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.#theme = this.#dark ? "light" : "dark"; this.#repaint(); } }, "\u25d0"),
           el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
-      el("div", { class: "state" }, this.#chips, this.#problem, el("span", { class: "prompt" }, "hq ", el("bdi", {}, plain(d.name)), " "), this.#query,
+      el("div.state", {}, this.#chips, this.#problem, el("span.prompt", {}, "hq ", el("bdi", {}, plain(d.name)), " "), this.#query,
         el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.#copyQuery() }, "copy"),
         button("copy the rows as CSV", () => copy(this.rows.table("csv")), "CSV"),
         button("copy the rows as a Markdown table", () => copy(this.rows.table("markdown")), "Markdown")),
       el("main", { class: d.compare ? "compared" : "" },
-        el("section", { class: "left", "aria-label": "table" }, this.#bar, this.table.element),
-        el("section", { class: "right", "aria-label": "picture" }, this.#paneTabs, this.#pane)));
+        el("section.left", { "aria-label": "table" }, this.#bar, this.table.element),
+        el("section.right", { "aria-label": "picture" }, this.#paneTabs, this.#pane)));
     viewNames.forEach((v, i) => this.#viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
     const field = (key: "columns" | "where" | "through" | "ranks" | "threads", text: string, title: string, pattern?: string) => {
       const input: HTMLInputElement = el("input", { type: "text", placeholder: text, "aria-label": text, title, spellcheck: "false", "data-field": key, size: 12, pattern,
@@ -142,7 +142,7 @@ class Page {
       return input;
     };
     const who = d.ranked ? "ranks" : "threads";
-    this.#bar.append(this.#viewTabs, el("div", { class: "options" },
+    this.#bar.append(this.#viewTabs, el("div.options", {},
       field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"),
       field("through", "through ...", "only samples whose call path matches: main >> exchange > MPI_Wait; not through: not MPI_Init"), field("columns", "+ column", "a column: cputime / @cputime, imbalance(cputime)"),
       d.kept.profiles && field(who, `${who} ...`, `only these ${who}: 0-3,7`, "\\d+(-\\d+)?(,\\d+(-\\d+)?)*"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
@@ -254,9 +254,9 @@ class Page {
       this.#found.textContent = "not a regular expression";
       return;
     }
-    const marked = (this.#marked = new Uint8Array(d.contexts)), tree = state.view === "tree";
+    const marked = (this.#marked = octets(d.contexts)), tree = state.view === "tree";
     if (tree) {
-      const hit = new Uint8Array(d.scopes);
+      const hit = octets(d.scopes);
       for (let s = 1; s < d.scopes; s++) hit[s] = (state.lines || d.scopeKind[s] !== Kind.Line) && regex.test(d.texts[d.scopeShown[s]]) ? 1 : 0;
       const top = this.app.zoomNode(state.zoom), tops = top ? Array.from(top.inc) : [0];
       for (const t of tops) for (let c = t || 1; c < d.end[t]; c++) marked[c] = hit[d.scope[c]];
@@ -275,7 +275,7 @@ class Page {
   // The contexts that were found, the costliest first: only who goes to them needs their order.
   #inOrder(): ArrayLike<number> {
     const { state, data: d, selection } = this.app, { sums } = selection.of(state.metric), marked = this.#marked!;
-    const found = new Uint32Array(this.#count), cost = (c: number) => sums[d.first[d.end[c]]] - sums[d.first[c]];
+    const found = uints(this.#count), cost = (c: number) => sums[d.first[d.end[c]]] - sums[d.first[c]];
     for (let c = 0, n = 0; c < marked.length; c++) if (marked[c] && cost(c)) found[n++] = c;
     return found.sort((a, b) => cost(b) - cost(a));
   }
@@ -340,7 +340,7 @@ class Page {
     this.#query.textContent = ((text) => (text.includes('"') ? `'${text}'` : `"${text}"`))(plain(this.app.query()));
     clear(this.#chips);
     const chip = (text: string, off: Parameters<App["set"]>[0]) =>
-      this.#chips.append(el("button", { class: "chip", title: "take back", onclick: () => this.app.set(off) }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
+      this.#chips.append(el("button.chip", { title: "take back", onclick: () => this.app.set(off) }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
     const zoom = state.view === "tree" ? this.app.zoomNode(state.zoom) : null, time = this.app.chosen().time;
     if (zoom) chip(`in ${plain(d.texts[d.scopeShown[zoom.scope]]).slice(0, 40)}`, { zoom: "", selected: "" });
     if (state.ranks) chip(`ranks ${state.ranks.length > 30 ? state.ranks.slice(0, 30) + "\u2026" : state.ranks}`, { ranks: "" });
@@ -424,7 +424,7 @@ async function begin(): Promise<void> {
     new Page(new App(data));
     (window as any).opened = performance.now(); // tests/bench/page.py
   } catch (e) {
-    document.body.append(el("p", { class: "empty" }, !canInflate
+    document.body.append(el("p.empty", {}, !canInflate
       ? "This browser is too old for the page: it has no DecompressionStream (Firefox 113, Chrome 85, Safari 16.4 have it)."
       : `The data of this page could not be read; it may be cut. (${e})`));
     throw e;

@@ -4,7 +4,7 @@ import { App, rangesText } from "./app";
 import { Dim } from "./data";
 import { choice, clear, el, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { inRanges } from "./model";
-import { oneText } from "./number";
+import { ceil, floor, max, min, round, oneText } from "./number";
 
 const LEFT = 46, TOP = 22, LISTED = 12;
 // [sender, receiver, bytes, messages, elapsed, received, received bytes]
@@ -13,12 +13,12 @@ export const amounts: [string, Dim][] = [["bytes", Dim.Bytes], ["messages", Dim.
 const stops = [[255, 247, 200], [253, 187, 99], [227, 74, 51], [110, 0, 30]];
 
 function colour(depth: number): string {
-  const at = Math.min(depth, 1) * 3, i = Math.min(2, Math.floor(at));
-  return `rgb(${stops[i].map((s, k) => Math.round(s + (at - i) * (stops[i + 1][k] - s))).join()})`;
+  const at = min(depth, 1) * 3, i = min(2, floor(at));
+  return `rgb(${stops[i].map((s, k) => round(s + (at - i) * (stops[i + 1][k] - s))).join()})`;
 }
 
 export class Messages extends Picture {
-  #list = el("div", { class: "list" });
+  #list = el("div.list");
   #bins = new Map<number, number[]>(); // by row * side + column: the sums of their pairs
   #side = 1;   // bins in a row
   #ranks = 1;
@@ -30,7 +30,7 @@ export class Messages extends Picture {
       onpointermove: (e: MouseEvent) => this.#hover(e),
       onpointerdown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); }, onpointerup: (e: MouseEvent) => this.#drop(e),
     });
-    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.legend, this.#list), this.tip);
+    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.legend, this.#list), this.tip);
   }
 
   // The pairs of the chosen ranks: what these sent, and what they told to have received.
@@ -46,22 +46,22 @@ export class Messages extends Picture {
   }
 
   render(): void {
-    const { data: d, state, palette } = this.app, which = Math.max(0, amounts.findIndex(([n]) => n === state.amount)), dim = amounts[which][1];
+    const { data: d, state, palette } = this.app, which = max(0, amounts.findIndex(([n]) => n === state.amount)), dim = amounts[which][1];
     clear(this.bar);
     this.bar.append(choice("what is shown", amounts.map(([n]) => [n, n.replace("_", " ")]), amounts[which][0], (amount) => this.app.set({ amount })), el("span", {}, "from each rank (down) to each rank (across)"));
     const pairs = this.pairs(), known = pairs.filter((p) => p[0] >= 0 && p[1] >= 0);
-    this.#ranks = Math.max(1, ...d.messages.map((p) => Math.max(p[0], p[1]) + 1));
-    const box = this.element.querySelector(".scroll")!, room = Math.max(120, Math.min(box.clientWidth - LEFT - 10, Math.max(160, box.clientHeight - TOP - 90), 640));
-    this.#side = Math.min(this.#ranks, Math.floor(room));
-    this.#cell = Math.min(40, room / this.#side);
+    this.#ranks = max(1, ...d.messages.map((p) => max(p[0], p[1]) + 1));
+    const box = this.element.querySelector(".scroll")!, room = max(120, min(box.clientWidth - LEFT - 10, max(160, box.clientHeight - TOP - 90), 640));
+    this.#side = min(this.#ranks, floor(room));
+    this.#cell = min(40, room / this.#side);
     this.#bins.clear();
-    const bin = (rank: number) => Math.floor((rank * this.#side) / this.#ranks);
+    const bin = (rank: number) => floor((rank * this.#side) / this.#ranks);
     for (const p of known) {
       const key = bin(p[0]) * this.#side + bin(p[1]), sums = this.#bins.get(key);
       if (sums) for (let i = 0; i < 5; i++) sums[i] += p[i + 2];
       else this.#bins.set(key, p.slice(2));
     }
-    const values = [...this.#bins.values()].map((s) => s[which]).filter((x) => x > 0), most = Math.max(0, ...values), least = Math.min(most, ...values);
+    const values = [...this.#bins.values()].map((s) => s[which]).filter((x) => x > 0), most = max(0, ...values), least = min(most, ...values);
     const depth = (x: number) => (most > least ? Math.log(x / least) / Math.log(most / least) : 1), wide = this.#side * this.#cell;
     const { g } = sizeCanvas(this.canvas, LEFT + wide + 8, TOP + wide + 4);
     g.fillStyle = palette.dark ? "#ddd" : "#222";
@@ -79,7 +79,7 @@ export class Messages extends Picture {
     for (const [key, sums] of this.#bins) {
       if (!(sums[which] > 0)) continue;
       g.fillStyle = colour(depth(sums[which]));
-      g.fillRect(LEFT + (key % this.#side) * this.#cell, TOP + Math.floor(key / this.#side) * this.#cell, Math.max(1, this.#cell), Math.max(1, this.#cell));
+      g.fillRect(LEFT + (key % this.#side) * this.#cell, TOP + floor(key / this.#side) * this.#cell, max(1, this.#cell), max(1, this.#cell));
     }
     g.strokeStyle = "#888";
     g.strokeRect(LEFT - 0.5, TOP - 0.5, wide + 1, wide + 1);
@@ -95,21 +95,21 @@ export class Messages extends Picture {
     clear(this.#list);
     const told = ["", pairs.length > known ? `${pairs.length - known} pairs with a rank that is not known are only in the list.` : "",
       d.messages.length < d.pairs ? `${d.messages.length} of ${d.pairs} pairs are in the page, those with the most bytes.` : ""].filter(Boolean).join(" ");
-    this.#list.append(el("p", { class: "warn" }, plain(this.app.whole("ranks"))), el("p", { class: "note" }, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
+    this.#list.append(el("p.warn", {}, plain(this.app.whole("ranks"))), el("p.note", {}, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
     const top = [...pairs].sort((a, b) => b[which + 2] - a[which + 2]).slice(0, LISTED);
     this.#list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t) => el("th", { scope: "col" }, t)))),
       el("tbody", {}, ...top.map((p) => el("tr", {}, el("th", { scope: "row" }, `${name(p[0])} \u2192 ${name(p[1])}`),
-        ...amounts.map(([, dim], i) => el("td", { class: "number" }, p[i + 2] ? oneText(p[i + 2], dim) : "")))))));
+        ...amounts.map(([, dim], i) => el("td.number", {}, p[i + 2] ? oneText(p[i + 2], dim) : "")))))));
   }
 
   #at(e: MouseEvent): [number, number] {
-    const r = this.canvas.getBoundingClientRect(), index = (x: number) => Math.max(0, Math.min(this.#side - 1, Math.floor(x / this.#cell)));
+    const r = this.canvas.getBoundingClientRect(), index = (x: number) => max(0, min(this.#side - 1, floor(x / this.#cell)));
     return [index(e.clientX - r.left - LEFT), index(e.clientY - r.top - TOP)];
   }
 
   // The ranks of a bin.
   #of(bin: number): [number, number] {
-    return [Math.ceil((bin * this.#ranks) / this.#side), Math.ceil(((bin + 1) * this.#ranks) / this.#side) - 1];
+    return [ceil((bin * this.#ranks) / this.#side), ceil(((bin + 1) * this.#ranks) / this.#side) - 1];
   }
 
   #hover(e: MouseEvent): void {
@@ -122,7 +122,7 @@ export class Messages extends Picture {
     if (!this.#drag) return;
     const end = this.#at(e), chosen: number[] = [];
     for (const i of [0, 1]) {
-      const from = this.#of(Math.min(this.#drag[i], end[i]))[0], to = this.#of(Math.max(this.#drag[i], end[i]))[1];
+      const from = this.#of(min(this.#drag[i], end[i]))[0], to = this.#of(max(this.#drag[i], end[i]))[1];
       for (let r = from; r <= to; r++) chosen.push(r);
     }
     this.#drag = null;

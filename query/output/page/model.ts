@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is measured: a selection of profiles and time, and the values of nodes in it (query/choose/select.c, query/tree/node.c).
-import { Data, isCall, Kind, NONE, SPANS, Stands, Sums, ELAPSED } from "./data";
+import { Data, Kind, NONE, SPANS, Stands, Sums, ELAPSED, floats, isCall, uints } from "./data";
+import { abs, floor, max, min, round } from "./number";
 
 export type Range = [number, number]; // of numbers, both ends in it
 
@@ -29,10 +30,12 @@ export interface Node {
 
 export type Ranges = number[]; // first, last, first, last, ...
 
-// Seconds, events or bytes, as query/choose/select.h has it: most scales have no exact double, their inverse has.
+// Seconds, events or bytes, as query/choose/select.h has it: most scales have no exact double, their inverse has. Sums are
+// whole numbers; parts of spans, in units of their own, add up to nearly one.
 export function scaled(sum: number, scale: number): number {
-  const inverse = Math.round(1 / scale);
-  return scale < 1 && Math.abs(inverse * scale - 1) < 1e-15 ? sum / inverse : sum * scale;
+  const inverse = round(1 / scale);
+  sum = round(sum);
+  return scale < 1 && abs(inverse * scale - 1) < 1e-15 ? sum / inverse : sum * scale;
 }
 
 export function inRanges(ranges: Range[] | null, number: number): boolean {
@@ -74,7 +77,7 @@ export class Selection {
       for (let i = firstAtLeast(t.time, from); i < t.time.length && !(i && t.time[i - 1] >= to); i++) {
         const end = t.time[i], begin = d.kept.every > 1 ? end - us * t.weight[i] : i ? t.time[i - 1] : end, all = m.period * t.weight[i];
         if (t.metric[i] !== metric) continue;
-        const before = (x: number) => (x <= begin ? 0 : x >= end ? all : Math.floor((x - begin) * (all / (end - begin)))), inside = end < to;
+        const before = (x: number) => (x <= begin ? 0 : x >= end ? all : floor((x - begin) * (all / (end - begin)))), inside = end < to;
         const value = begin < end ? before(to) - before(from) : inside ? all : 0;
         if (value) take(t.at[i], (value / d.units[metric]) * d.kept.every, inside ? 1 : 0);
       }
@@ -83,7 +86,7 @@ export class Selection {
     if (m.flags & ELAPSED && us > 0) {
       for (let i = firstAtLeast(t.time, from); i < t.time.length; i++) {
         if (t.metric[i] !== metric) continue;
-        const since = (x: number) => t.time[i] < x ? 0 : Math.min(t.weight[i], Math.floor((t.time[i] - x) / us) + 1);
+        const since = (x: number) => t.time[i] < x ? 0 : min(t.weight[i], floor((t.time[i] - x) / us) + 1);
         const periods = since(from) - since(to);
         if (periods) take(t.at[i], worth * periods, t.time[i] < to ? 1 : 0);
         if (t.time[i] >= to) break;
@@ -100,7 +103,7 @@ export class Selection {
     const d = this.data;
     const all = d.plain[metric]!;
     if (this.plain && !d.keep) return (this.#sums[metric] = all);
-    const s: Sums = { sums: new Float64Array(d.positions + 1), counts: new Float64Array(d.positions + 1), total: 0, samples: 0 };
+    const s: Sums = { sums: floats(d.positions + 1), counts: floats(d.positions + 1), total: 0, samples: 0 };
     // Totals are taken before `through`.
     const take = (at: number, sum: number, count: number) => {
       s.total += sum;
@@ -182,7 +185,7 @@ export class Selection {
     const d = this.data, m = d.metrics[metric];
     if (m.side === "delta") return [m.here, m.old].reduce((sum, i) => sum + (i < 0 ? 0 : this.doubt(i, n, exclusive, merged)), 0);
     let sum = 0;
-    if (d.left >= 0 && (merged || d.keep) && n.scope !== d.left) sum += Math.abs(this.#units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
+    if (d.left >= 0 && (merged || d.keep) && n.scope !== d.left) sum += abs(this.#units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
     if (d.kept.coarse && !this.plain && !this.chosen.time) {
       const all = exclusive ? n.exc : n.inc, tops = new Set<number>();
       for (let i = 0, covered = 0; i < all.length; i++) {
@@ -190,7 +193,7 @@ export class Selection {
         covered = d.end[all[i]];
         for (const t of d.tops(all[i], exclusive)) tops.add(t);
       }
-      for (const t of tops) sum += Math.abs(d.topValue(metric, t));
+      for (const t of tops) sum += abs(d.topValue(metric, t));
     }
     return scaled(sum * d.units[metric], m.scale) * m.factor;
   }
@@ -211,12 +214,12 @@ export class Selection {
 
   // All values of a metric by position: which group has how many units there.
   #spread(metric: number): Spread {
-    const d = this.data, { of } = this.#groups(), start = new Uint32Array(d.positions + 2);
+    const d = this.data, { of } = this.#groups(), start = uints(d.positions + 2);
     const all = (take: (at: number, sum: number, group: number) => void) =>
       of.forEach((g, p) => { if (g >= 0) this.#values(p, metric, (at, sum) => { if (!d.keep || d.keep[at]) take(at, sum, g); }); });
     all((at) => { start[at + 2]++; });
     for (let i = 2; i < start.length; i++) start[i] += start[i - 1];
-    const group = new Uint32Array(start[start.length - 1]), sum = new Float64Array(group.length);
+    const group = uints(start[start.length - 1]), sum = floats(group.length);
     all((at, x, g) => {
       const i = start[at + 1]++;
       group[i] = g;
@@ -227,7 +230,7 @@ export class Selection {
 
   // The value of ranges in each group.
   byGroup(metric: number, ranges: Ranges): Float64Array {
-    const d = this.data, { start, group, sum } = (this.#spreads[metric] ??= this.#spread(metric)), out = new Float64Array(this.#groups().count);
+    const d = this.data, { start, group, sum } = (this.#spreads[metric] ??= this.#spread(metric)), out = floats(this.#groups().count);
     for (let r = 0; r < ranges.length; r += 2)
       for (let i = start[ranges[r]], end = start[ranges[r + 1]]; i < end; i++) out[group[i]] += sum[i];
     return out.map((x) => scaled(x * d.units[metric], d.metrics[metric].scale));
@@ -324,7 +327,7 @@ function inOrder(ranges: Ranges): Ranges {
   pairs.sort((a, b) => a[0] - b[0]);
   const out: Ranges = [];
   for (const [a, b] of pairs) {
-    if (out.length && a <= out[out.length - 1]) out[out.length - 1] = Math.max(b, out[out.length - 1]);
+    if (out.length && a <= out[out.length - 1]) out[out.length - 1] = max(b, out[out.length - 1]);
     else out.push(a, b);
   }
   return out;

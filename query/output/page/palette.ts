@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One palette for all pictures, that of query/picture/palette.c: the hue tells whose code it is, the shade tells names
 // apart. A name turns the hue by up to `turn` degrees.
-import { Data } from "./data";
+import { Data, uints } from "./data";
+import { abs, max, min, round } from "./number";
 
 // By enum family of query/picture/palette.h.
 const families: { name: string; hue: number; saturation: number; turn: number }[] = [
@@ -33,7 +34,7 @@ export class Palette {
   #known: (Colour | undefined)[] = [];
   readonly words: Uint32Array; // of a picture's pixels; 0: not made yet
 
-  constructor(private d: Data, readonly dark: boolean) { this.words = new Uint32Array(d.scopes); }
+  constructor(private d: Data, readonly dark: boolean) { this.words = uints(d.scopes); }
 
   of(scope: number): Colour {
     return (this.#known[scope] ??= this.#make(scope));
@@ -43,10 +44,10 @@ export class Palette {
     const d = this.d, owner = d.scopeOwner[scope], family = families[owner & 7];
     const h = hash(d.texts[d.scopeShown[scope]], owner >> 3), turn = (h % (2 * family.turn + 1)) - family.turn;
     const light = (h >>> 8) % 27, l = (this.dark ? 28 + light * 7 / 9 : 56 + light) / 100; // the lighter of two is so in the dark, too
-    const hue = family.hue + turn + 360, a = (Math.max(6, family.saturation - ((h >>> 16) % 3) * 12) / 100) * Math.min(l, 1 - l);
+    const hue = family.hue + turn + 360, a = (max(6, family.saturation - ((h >>> 16) % 3) * 12) / 100) * min(l, 1 - l);
     const rgb = [0, 8, 4].map((n) => {
       const k = (n + hue / 30) % 12;
-      return Math.round(255 * (l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+      return round(255 * (l - a * max(-1, min(k - 3, 9 - k, 1))));
     });
     return { fill: `rgb(${rgb})`, text: inkOn(rgb), owner: family.name, rgb };
   }
@@ -68,7 +69,7 @@ export class Palette {
   // More is orange, less is blue; what chance explains is grey.
   change(delta: number, base: number, chance: boolean): string {
     if (chance || !base) return this.dark ? "#555" : "#ccc";
-    const share = Math.min(1, Math.abs(delta / base)), light = this.dark ? 25 + 25 * share : 92 - 37 * share;
+    const share = min(1, abs(delta / base)), light = this.dark ? 25 + 25 * share : 92 - 37 * share;
     return `hsl(${delta > 0 ? 24 : 210} 85% ${light}%)`;
   }
 }

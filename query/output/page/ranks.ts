@@ -3,7 +3,7 @@
 import { App, rangesText } from "./app";
 import { choice, clear, el, Picture, plain, sizeCanvas } from "./dom";
 import { drawnName, nodeOfContext, nodeRanges } from "./model";
-import { numberText, oneText, styleFor } from "./number";
+import { ceil, floor, max, min, numberText, oneText, styleFor } from "./number";
 import { LEGEND, niceStep } from "./trace";
 
 const LEFT = 64, BOTTOM = 34, TOP = 8;
@@ -21,7 +21,7 @@ export class Ranks extends Picture {
       onpointermove: (e: MouseEvent) => this.#hover(e),
       onpointerdown: (e: MouseEvent) => { this.#drag = this.#x(e); e.preventDefault(); }, onpointerup: (e: MouseEvent) => this.#drop(e),
     });
-    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas), this.note, this.tip);
+    this.element.append(this.bar, el("div.scroll", {}, this.canvas), this.note, this.tip);
   }
 
   // The selected row's, or the whole's.
@@ -48,7 +48,7 @@ export class Ranks extends Picture {
   render(): void {
     const { data: d, state, palette, node } = this.app, m = d.metrics[state.metric];
     if (!d.kept.profiles) {
-      this.element.replaceChildren(el("p", { class: "empty" }, d.compare ? "A comparison is of all ranks together; the page of one run shows them apart."
+      this.element.replaceChildren(el("p.empty", {}, d.compare ? "A comparison is of all ranks together; the page of one run shows them apart."
         : "The values of single ranks were left out to keep the page small (hq report --budget)."));
       return;
     }
@@ -56,21 +56,21 @@ export class Ranks extends Picture {
     this.bar.append(choice("kind of plot", [["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]], state.plot, (plot) => this.app.set({ plot: plot as typeof state.plot })), el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the whole run")));
     this.#points = this.#collect();
     const values = this.#points.map((p) => p.value), n = values.length, sum = values.reduce((a, b) => a + b, 0), mean = n ? sum / n : 0;
-    const most = Math.max(0, ...values), least = n ? Math.min(...values) : 0;
+    const most = max(0, ...values), least = n ? min(...values) : 0;
     if (state.plot === "sorted") this.#points.sort((a, b) => b.value - a.value);
-    const box = this.canvas.parentElement!, width = Math.max(160, box.clientWidth - 4), height = Math.max(100, Math.min(360, box.clientHeight - 4));
+    const box = this.canvas.parentElement!, width = max(160, box.clientWidth - 4), height = max(100, min(360, box.clientHeight - 4));
     const { g } = sizeCanvas(this.canvas, width, height);
     this.#room = width - LEFT - 8;
     const deep = height - TOP - BOTTOM, ink = palette.dark ? "#ddd" : "#222";
     g.font = "11px system-ui, sans-serif";
     this.#makeBins(least, most);
     const histogram = state.plot === "histogram";
-    const top = (histogram ? Math.max(1, ...this.#bins.map((b) => b.points.length)) : most) || 1, y = (v: number) => TOP + deep * (1 - v / top);
+    const top = (histogram ? max(1, ...this.#bins.map((b) => b.points.length)) : most) || 1, y = (v: number) => TOP + deep * (1 - v / top);
     g.strokeStyle = palette.dark ? "#444" : "#ddd";
     g.fillStyle = ink;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    const step = Math.max(histogram ? 1 : 0, niceStep(0, top, 5)), style = styleFor(m.dim, top, false);
+    const step = max(histogram ? 1 : 0, niceStep(0, top, 5)), style = styleFor(m.dim, top, false);
     for (let v = 0; v <= top * 1.0001; v += step) {
       g.beginPath();
       g.moveTo(LEFT, y(v));
@@ -78,23 +78,23 @@ export class Ranks extends Picture {
       g.stroke();
       g.fillText(histogram || !v ? String(v) : numberText(style, v).join(" ").trim(), LEFT - 6, y(v));
     }
-    const bars = histogram ? this.#bins.map((b) => b.points.length) : this.#points.map((p) => p.value), w = this.#room / Math.max(1, bars.length);
+    const bars = histogram ? this.#bins.map((b) => b.points.length) : this.#points.map((p) => p.value), w = this.#room / max(1, bars.length);
     const bar = (x: number, room: number, v: number, much: boolean) => {
       g.fillStyle = much ? "#d55e00" : palette.dark ? "#4a90c4" : "#0072b2";
       g.fillRect(LEFT + x + (room > 4 ? 1 : 0), y(v), room - (room > 4 ? 2 : 0), TOP + deep - y(v));
     };
     // Of several in one pixel the largest, and before it the least.
-    const many = bars.length > this.#room, columns = many ? Math.floor(this.#room) : bars.length;
+    const many = bars.length > this.#room, columns = many ? floor(this.#room) : bars.length;
     for (let i = 0; i < columns; i++) {
-      const some = many ? bars.slice(Math.floor((i * bars.length) / columns), Math.floor(((i + 1) * bars.length) / columns)) : [bars[i]];
-      const largest = Math.max(...some), room = this.#room / columns;
+      const some = many ? bars.slice(floor((i * bars.length) / columns), floor(((i + 1) * bars.length) / columns)) : [bars[i]];
+      const largest = max(...some), room = this.#room / columns;
       bar(i * room, room, largest, !histogram && largest > mean * 1.1);
-      if (some.length > 1) bar(i * room, room, Math.min(...some), false);
+      if (some.length > 1) bar(i * room, room, min(...some), false);
     }
     g.fillStyle = ink;
     g.textAlign = "center";
     g.textBaseline = "top";
-    const every = Math.max(1, Math.ceil(bars.length / Math.max(1, Math.floor(this.#room / 60))));
+    const every = max(1, ceil(bars.length / max(1, floor(this.#room / 60))));
     for (let i = 0; i < bars.length; i += every)
       g.fillText(histogram ? oneText(this.#bins[i].from, m.dim) : this.#points[i].label.replace(/[a-z]+ /g, ""), LEFT + (i + 0.5) * w, TOP + deep + 4);
     g.fillText(histogram ? m.name : this.#points[0]?.label.replace(/ \d+/g, "") ?? "", LEFT + this.#room / 2, TOP + deep + 18);
@@ -114,16 +114,16 @@ export class Ranks extends Picture {
   }
 
   #makeBins(least: number, most: number): void {
-    const n = Math.max(1, Math.min(40, Math.ceil(Math.sqrt(this.#points.length) * 2)));
+    const n = max(1, min(40, ceil(Math.sqrt(this.#points.length) * 2)));
     this.#bins = Array.from({ length: n }, (_, i) => ({ from: least + ((most - least) * i) / n, to: least + ((most - least) * (i + 1)) / n, points: [] }));
-    for (const p of this.#points) this.#bins[most > least ? Math.min(n - 1, Math.floor(((p.value - least) / (most - least)) * n)) : 0].points.push(p);
+    for (const p of this.#points) this.#bins[most > least ? min(n - 1, floor(((p.value - least) / (most - least)) * n)) : 0].points.push(p);
   }
 
   #x(e: MouseEvent): number { return e.clientX - this.canvas.getBoundingClientRect().left - LEFT; }
 
   #index(x: number): number {
     const n = this.app.state.plot === "histogram" ? this.#bins.length : this.#points.length;
-    return Math.max(0, Math.min(n - 1, Math.floor((x / this.#room) * n)));
+    return max(0, min(n - 1, floor((x / this.#room) * n)));
   }
 
   #hover(e: MouseEvent): void {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `regions` of some ranks or threads (query/views/regions.c): what that view reads is in the page, unless something was cut.
-import { Answer, Data, Dim, isCall, Kind, NONE } from "./data";
+import { Answer, Data, Dim, Kind, NONE, isCall, uints } from "./data";
 import { firstAtLeast, nodeOfSet, nodeRanges, scaled, Selection } from "./model";
-import { numberText, styleFor } from "./number";
+import { abs, max, numberText, styleFor } from "./number";
 
 const SAMPLED = 1; // of Metric.flags
 const ENOUGH = 5;  // samples a thread, and one that has none is improbable
@@ -36,8 +36,8 @@ function measure(d: Data, selection: Selection, held: Uint32Array, clock: number
     team.time += times && (ns * all) / times;
     team.unknown ||= !largest;
     if (before === undefined) team.openers++;
-    team.largest += Math.max(0, largest - (before ?? 0));
-    opened.set(p, Math.max(before ?? 0, largest));
+    team.largest += max(0, largest - (before ?? 0));
+    opened.set(p, max(before ?? 0, largest));
   }
   const ranges = nodeRanges(d, nodeOfSet(d, region, d.instances(region)), false);
   for (let p = 0; p < process.length; p++) {
@@ -59,7 +59,7 @@ function measure(d: Data, selection: Selection, held: Uint32Array, clock: number
       continue;
     }
     team.threads++;
-    team.most = Math.max(team.most, work);
+    team.most = max(team.most, work);
   }
   let threads = 0, busiest = 0, time = 0;
   for (const t of teams.values()) {
@@ -84,7 +84,7 @@ function measure(d: Data, selection: Selection, held: Uint32Array, clock: number
 export function chosenRegions(d: Data, a: Answer, selection: Selection): Answer | null {
   const clock = d.metrics.findIndex((m) => m.dim === Dim.Seconds && m.side === "here" && m.flags & SAMPLED);
   if (a.question !== "regions" || !d.opened || !d.sparse || !d.kept.profiles || d.left >= 0 || clock < 0 || d.inexact[clock]) return null;
-  const held = new Uint32Array(d.positions), scopes = new Map<string, number>(), named = (x: number) => d.texts[d.scopeShown[x]];
+  const held = uints(d.positions), scopes = new Map<string, number>(), named = (x: number) => d.texts[d.scopeShown[x]];
   for (let c = 0; c < d.contexts; c++) held.fill(c, d.first[c], d.first[c + 1]);
   for (let s = 0; s < d.scopes; s++) {
     if (d.scopeKind[s] !== Kind.Region || !d.instances(s).length) continue;
@@ -99,11 +99,11 @@ export function chosenRegions(d: Data, a: Answer, selection: Selection): Answer 
   const measured = found.map((s) => measure(d, selection, held, clock, s!)), values = measured.map((m) => m.values), doubtful = measured.filter((m) => m.doubtful).length;
   const style = (name: string) => {
     const all = values.map((v) => v[name]).filter(isFinite);
-    return styleFor(dims[name], Math.max(0, ...all.map(Math.abs)), all.every(Number.isInteger));
+    return styleFor(dims[name], max(0, ...all.map(abs)), all.every(Number.isInteger));
   };
   const styles = a.columns.map((name) => (name in dims ? style(name) : null));
   // As hq sorts them: by the first column, if it has no value by the next one of its unit; what has no number last, then by name.
-  const by = a.columns.findIndex((name) => dims[name] === dims[a.columns[0]] && values.some((v) => v[name])), key = (row: any[]) => row[5 + Math.max(0, by)][0] ?? -Infinity;
+  const by = a.columns.findIndex((name) => dims[name] === dims[a.columns[0]] && values.some((v) => v[name])), key = (row: any[]) => row[5 + max(0, by)][0] ?? -Infinity;
   const rows = a.rows.map((row, r) => [...row.slice(0, 5), ...a.columns.map((name, i) => {
     const value = values[r][name];
     return !styles[i] ? row[i + 5] : isNaN(value) ? [null, ""] : [value, numberText(styles[i]!, value).filter(Boolean).join(" ")];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // prune and hide: the same values on another tree of contexts (query/choose/derive.c). And which scopes a pattern names
 // (query/pattern/pattern.c): a name with or without arguments, /a regular expression/ or the @id of a context.
-import { Data, isCall, isCalled, Kind, NONE, Sums, Trace } from "./data";
+import { Data, Kind, NONE, Sums, Trace, floats, isCall, isCalled, octets, uints } from "./data";
+import { max } from "./number";
 
 // A pattern as a test of contexts, or a sentence that says why it is none that the page knows.
 export function matcher(d: Data, pattern: string): ((context: number) => boolean) | string {
@@ -21,7 +22,7 @@ export function matcher(d: Data, pattern: string): ((context: number) => boolean
     if (regex === null && !/^["']/.test(pattern) && !/^[\w.:~$]+$/.test(pattern)) return `${pattern} is no pattern that the page knows: a name, /a regular expression/ or an @id`;
     test = (s) => names(d, s).includes(word) || d.texts[d.scopeWhole[s]] === word || d.texts[d.scopeBare[s]] === word || places(d, s)[0] === word;
   }
-  const marks = new Uint8Array(d.scopes);
+  const marks = octets(d.scopes);
   let any = false;
   for (let s = 0; s < d.scopes; s++) if (onPaths(d.scopeKind[s]) && d.instances(s).length && test(s)) any = !!(marks[s] = 1);
   return any ? (c) => marks[d.scope[c]] === 1 : `nothing on the page is called ${pattern}: hq may know more names`;
@@ -49,7 +50,7 @@ export function paths(d: Data, text: string): Uint8Array | string {
     far.push(m![1] === ">>");
     at = STEP.lastIndex;
   }
-  const near = new Uint32Array(d.contexts), below = new Uint32Array(d.contexts), found = new Uint8Array(d.contexts), keep = new Uint8Array(d.positions).fill(1);
+  const near = uints(d.contexts), below = uints(d.contexts), found = octets(d.contexts), keep = octets(d.positions).fill(1);
   for (let c = 0; c < d.contexts; c++) {
     const up = d.parent[c], kind = d.kind[c], direct = up === NONE ? 0 : near[up], any = up === NONE ? 0 : below[up];
     let n = isCalled(kind) || kind === Kind.Thread || kind === Kind.Partial ? 0 : direct, b = any, f = up === NONE ? 0 : found[up];
@@ -79,7 +80,7 @@ function places(d: Data, s: number): string[] {
 export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number) => boolean): Data {
   // Nodes: the first context of each, its parent; children of one parent merge by scope and call site.
   const first: number[] = [0], up: number[] = [-1], kids: number[][] = [[]], known = new Map<string, number>();
-  const node = new Uint32Array(d.contexts), pruned = new Uint8Array(d.contexts);
+  const node = uints(d.contexts), pruned = octets(d.contexts);
   for (let c = 1; c < d.contexts; c++) {
     const parent = d.parent[c] === NONE ? 0 : d.parent[c], at = node[parent];
     pruned[c] = pruned[parent] || prune(c) ? 1 : 0;
@@ -99,7 +100,7 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
     node[c] = n;
   }
   // Numbers in preorder, statements before what is called: exclusive values rely on it.
-  const count = first.length, number = new Uint32Array(count), old = new Uint32Array(count), parent = new Uint32Array(count).fill(NONE), end = new Uint32Array(count);
+  const count = first.length, number = uints(count), old = uints(count), parent = uints(count).fill(NONE), end = uints(count);
   const isLine = (n: number) => (d.kind[first[n]] === Kind.Line ? 0 : 1), stack = [0];
   for (let next = 0; stack.length;) {
     const n = stack.pop()!;
@@ -110,11 +111,11 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
   }
   for (let n = 1; n < count; n++) parent[number[n]] = number[up[n]];
   for (let c = count - 1; c >= 0; c--) {
-    end[c] = Math.max(end[c], c + 1);
-    if (parent[c] !== NONE) end[parent[c]] = Math.max(end[parent[c]], end[c]);
+    end[c] = max(end[c], c + 1);
+    if (parent[c] !== NONE) end[parent[c]] = max(end[parent[c]], end[c]);
   }
   // Positions in the order of the new contexts.
-  const of = new Uint32Array(d.positions), starts = new Uint32Array(count + 1), place = new Uint32Array(d.positions);
+  const of = uints(d.positions), starts = uints(count + 1), place = uints(d.positions);
   for (let c = 0; c < d.contexts; c++) for (let p = d.first[c]; p < d.first[c + 1]; p++) starts[(of[p] = number[node[c]]) + 1]++;
   for (let c = 0; c < count; c++) starts[c + 1] += starts[c];
   const next = starts.slice();
@@ -131,7 +132,7 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
   const sums = (s: Sums | null): Sums | null => {
     if (!s) return null;
     const move = (from: Float64Array) => {
-      const to = new Float64Array(from.length);
+      const to = floats(from.length);
       for (let p = 0; p < d.positions; p++) to[place[p] + 1] = from[p + 1] - from[p];
       for (let p = 0; p < d.positions; p++) to[p + 1] += to[p];
       return to;
@@ -139,14 +140,14 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
     return { ...s, sums: move(s.sums), counts: move(s.counts) };
   };
   const move = (from: Uint8Array) => {
-    const to = new Uint8Array(from.length);
+    const to = octets(from.length);
     from.forEach((x, p) => { to[place[p]] = x; });
     return to;
   };
   const pick = (a: Uint32Array) => Uint32Array.from(old, (c) => a[c]), scope = pick(d.scope);
   const byScope: number[][] = [], traces = new Map<number, Trace>();
   scope.forEach((s, c) => (byScope[s] ??= []).push(c));
-  const none = new Uint32Array(0), instances = byScope.map((list) => Uint32Array.from(list));
+  const none = uints(0), instances = byScope.map((list) => Uint32Array.from(list));
   return {
     ...d, contexts: count, scope, end, parent, first: starts, callFile: pick(d.callFile), callLine: pick(d.callLine),
     kind: Uint8Array.from(old, (c) => d.kind[c]), plain: d.plain.map(sums), id: (c) => d.id(old[c]), instances: (s) => instances[s] ?? none,

@@ -2,10 +2,10 @@
 // The rows of the table: measured, sorted, filtered; which of them are open.
 import { App, metricText, searchRegex } from "./app";
 import { Compiled, compile, deviation, Facts, holds, totalsOf, Z } from "./expr";
-import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, kindNames } from "./data";
+import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, floats, kindNames } from "./data";
 import { csv, linesOf } from "./dom";
 import { drawnName, fileOf, firstAtLeast, lineOf, Node, nodeName, nodeRanges } from "./model";
-import { numberText, oneText, percentText, Style, styleFor } from "./number";
+import { abs, floor, max, min, numberText, oneText, percentText, Style, styleFor } from "./number";
 import { baseName, nested } from "./views";
 
 // A row. What is not on the screen is only measured where it has to be.
@@ -32,7 +32,7 @@ export class Entry {
 
   get slots(): Float64Array { // [2 * metrics] inclusive, exclusive
     if (this.#measured) return this.#measured;
-    const { data, selection } = this.app, n = 2 * data.metrics.length, slots = new Float64Array(n);
+    const { data, selection } = this.app, n = 2 * data.metrics.length, slots = floats(n);
     for (let x = 0; x < 2; x++) {
       const ranges = nodeRanges(data, this.node, x === 1);
       for (let i = x; i < n; i += 2) slots[i] = selection.value(i >> 1, ranges);
@@ -69,7 +69,7 @@ export class Rows {
   roots: Entry[] = [];
   visible: Entry[] = [];
   problem = ""; // why a filter or an expression does not do what it says
-  #totals = new Float64Array(0);
+  #totals = floats(0);
   #opened = new Set<string>();
 
   constructor(private app: App) { this.rebuild(); }
@@ -104,7 +104,7 @@ export class Rows {
   // Of a comparison the size of the change.
   #defaultKey(e: Entry, first: Column): number {
     const d = this.app.data, delta = d.metrics.findIndex((m) => m.side === "delta" && m.here === first.metric && m.old >= 0);
-    return delta < 0 ? e.slot(2 * first.metric) : Math.abs(e.slot(2 * delta));
+    return delta < 0 ? e.slot(2 * first.metric) : abs(e.slot(2 * delta));
   }
 
   expand(e: Entry): Entry[] {
@@ -162,8 +162,8 @@ export class Rows {
       let largest = 0, whole = true;
       for (const v of [c.total, ...this.visible.map((e) => c.value(e))])
         if (isFinite(v)) {
-          largest = Math.max(largest, Math.abs(v));
-          whole = whole && v === Math.floor(v);
+          largest = max(largest, abs(v));
+          whole = whole && v === floor(v);
         }
       c.style = styleFor(c.dim, largest, whole, false, c.dim === Dim.None);
     }
@@ -173,7 +173,7 @@ export class Rows {
     const { data: d, selection } = this.app;
     const make = (metric: number, exclusive: boolean, id: string): Column => {
       const m = d.metrics[metric], slot = 2 * metric + (exclusive ? 1 : 0), total = selection.total(metric);
-      const largest = Math.max(...[metric, m.here, m.old].filter((i) => i >= 0).map((i) => Math.abs(selection.total(i))));
+      const largest = max(...[metric, m.here, m.old].filter((i) => i >= 0).map((i) => abs(selection.total(i))));
       return {
         id, metric, exclusive, dim: m.dim, sign: m.side === "delta", value: (e) => e.slot(slot), total,
         base: selection.base(metric), style: styleFor(m.dim, largest, m.dim === Dim.Events, m.side === "delta"),
@@ -229,7 +229,7 @@ export class Rows {
     const open = (list: Entry[]) => {
       for (const e of list.slice(0, 12)) {
         if (room <= 0 || !by || !(by.value(e) >= 0.1 * by.total) || !this.hasKids(e)) continue;
-        room -= Math.min(12, this.expand(e).length);
+        room -= min(12, this.expand(e).length);
         e.open = true;
         this.#opened.add(e.key);
         open(e.kids!);

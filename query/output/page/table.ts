@@ -6,6 +6,7 @@ import { Kind } from "./data";
 import { clear, el, name, plain } from "./dom";
 import { drawnName } from "./model";
 import { Column, Entry, kindText, Rows } from "./rows";
+import { ceil, floor, max, min } from "./number";
 
 const ROW = 24, INDENT = 10, NAME = 64, MOST_PRINTED = 2000, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
 
@@ -20,9 +21,9 @@ export class Table {
   #letters = 0; // of the longest number so far: columns have room for it
 
   constructor(private app: App, readonly rows: Rows, private choose: (e: Entry) => void) {
-    this.#head = el("div", { class: "row head", role: "row" });
-    this.#sizer = el("div", { class: "sizer", role: "presentation" });
-    this.#body = el("div", { class: "body", role: "rowgroup" }, this.#sizer);
+    this.#head = el("div.row head", { role: "row" });
+    this.#sizer = el("div.sizer", { role: "presentation" });
+    this.#body = el("div.body", { role: "rowgroup" }, this.#sizer);
     this.element = el("div", {
       class: "table", role: "treegrid", tabindex: 0, "aria-label": "costs", onkeydown: (e: KeyboardEvent) => this.key(e),
       onscroll: () => this.draw(), onclick: (e: MouseEvent) => this.#click(e), ondblclick: (e: MouseEvent) => this.#click(e, true),
@@ -58,7 +59,7 @@ export class Table {
         "aria-sort": sorted ? (s.sort && s.ascending ? "ascending" : "descending") : "none",
       }, el("button", { title: this.#about(c), "data-sort": c.id, tabindex: -1 }, ...c.id.split(/(?<=^(?:old|delta)\.|:)/).flatMap((part) => [part, el("wbr")]), sorted ? (s.sort && s.ascending ? "\u00a0\u25b4" : "\u00a0\u25be") : "")));
     });
-    this.#head.append(el("div", { class: "cell scope", role: "columnheader", "aria-sort": s.sort === "name" ? (s.ascending ? "ascending" : "descending") : "none" },
+    this.#head.append(el("div.cell scope", { role: "columnheader", "aria-sort": s.sort === "name" ? (s.ascending ? "ascending" : "descending") : "none" },
       el("button", { "data-sort": "name", tabindex: -1, title: "sort by name" }, "scope", s.sort === "name" ? (s.ascending ? " \u25b4" : " \u25be") : "")));
   }
 
@@ -69,13 +70,13 @@ export class Table {
 
   draw(): void {
     const view = this.element, all = this.rows.visible, scale = this.#scale();
-    const head = this.#head.offsetHeight || ROW, height = Math.max(ROW, view.clientHeight - head);
-    this.#sizer.style.height = Math.min(all.length * ROW, MOST_PIXELS) + "px";
+    const head = this.#head.offsetHeight || ROW, height = max(ROW, view.clientHeight - head);
+    this.#sizer.style.height = min(all.length * ROW, MOST_PIXELS) + "px";
     view.setAttribute("aria-rowcount", String(all.length + 1));
     const numbers = this.rows.columns.length * (this.#head.querySelector<HTMLElement>(".number:not(.own)")?.offsetWidth ?? 0);
     view.classList.toggle("sticky", numbers < view.clientWidth * 0.55);
     view.classList.toggle("many", numbers > view.clientWidth * (this.whole ? 0.6 : 0.9)); // names stay in sight, at the right
-    const from = this.whole ? 0 : Math.max(0, Math.floor(view.scrollTop * scale / ROW) - 2), to = Math.min(all.length, this.whole ? MOST_PRINTED : from + Math.ceil(height / ROW) + 5);
+    const from = this.whole ? 0 : max(0, floor(view.scrollTop * scale / ROW) - 2), to = min(all.length, this.whole ? MOST_PRINTED : from + ceil(height / ROW) + 5);
     const search = this.app.state.search ? searchRegex(this.app.state.search) : null;
     // A row that has not changed stays the same element: who has pressed the mouse on it releases it there.
     const drawn: Node[] = [], kept = new Map<Entry, [string, HTMLElement]>();
@@ -89,7 +90,7 @@ export class Table {
     this.#drawn = kept;
     view.style.setProperty("--letters", String(this.#letters));
     if (this.whole && to < all.length) drawn.push(el("p", {}, `and ${all.length - to} more rows`));
-    if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : this.app.state.view === "loops" ? "no sample lies in a loop that is known" : this.app.state.view === "lines" && this.app.data.compare ? "two runs are aligned by the names of scopes, never by lines" : this.app.unknown() || "nothing was measured here"));
+    if (!all.length) drawn.push(el("p.empty", {}, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : this.app.state.view === "loops" ? "no sample lies in a loop that is known" : this.app.state.view === "lines" && this.app.data.compare ? "two runs are aligned by the names of scopes, never by lines" : this.app.unknown() || "nothing was measured here"));
     if (drawn.length !== this.#sizer.childNodes.length || drawn.some((n, i) => n !== this.#sizer.childNodes[i])) this.#sizer.replaceChildren(...drawn);
     if (this.active) view.setAttribute("aria-activedescendant", "row-" + all.indexOf(this.active));
     else view.removeAttribute("aria-activedescendant");
@@ -105,24 +106,24 @@ export class Table {
     });
     rows.columns.forEach((c, i) => {
       const [value, percent] = rows.text(c, e), number = c.value(e);
-      this.#letters = Math.max(this.#letters, value.length + Math.max(0, percent.length - 6));
+      this.#letters = max(this.#letters, value.length + max(0, percent.length - 6));
       const cell = el("div", { class: "cell number" + (c.exclusive ? " own" : ""), role: "gridcell", style: `--place:${i}`, "data-value": isNaN(number) ? "" : String(number), "data-column": c.id },
-        el("span", { class: "value" }, value), el("span", { class: "share" }, percent));
-      if (!c.sign && c.base > 0 && number > 0) cell.style.setProperty("--share", Math.min(100, (100 * number) / c.base).toFixed(1) + "%");
+        el("span.value", {}, value), el("span.share", {}, percent));
+      if (!c.sign && c.base > 0 && number > 0) cell.style.setProperty("--share", min(100, (100 * number) / c.base).toFixed(1) + "%");
       if (c.sign && number) cell.classList.add(number > 0 ? "more" : "less");
       cell.addEventListener("mouseenter", () => { cell.title = value ? `${value}${percent ? ", " + percent : ""}; ${rows.interval(c, e)}` : ""; });
       row.append(cell);
     });
     const place = rows.place(e), delta = rows.columns.find((c) => c.sign && !c.exclusive);
     const gone = delta && e.slots[2 * this.app.data.metrics[delta.metric].here] === 0, fresh = delta && e.slots[2 * this.app.data.metrics[delta.metric].old] === 0;
-    row.append(el("div", { class: "cell scope", role: "gridcell" },
-      el("span", { class: "indent", style: `--deep:${Math.min(e.depth, 400)}` }),
+    row.append(el("div.cell scope", { role: "gridcell" },
+      el("span.indent", { style: `--deep:${min(e.depth, 400)}` }),
       el("span", { class: "twist" + (kids ? e.open ? " open" : " closed" : ""), "aria-hidden": "true" }),
-      e.node.kind === Kind.Inline ? el("abbr", { class: "inlined", title: "inlined" }, "[I]") : null,
+      e.node.kind === Kind.Inline ? el("abbr.inlined", { title: "inlined" }, "[I]") : null,
       name(drawnName(this.app.data, e.node, NAME), { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
-      e.node.rounds ? el("span", { class: "mark" }, `\u00d7 ${e.node.rounds}`) : null,
-      gone ? el("span", { class: "mark" }, "gone") : fresh ? el("span", { class: "mark" }, "new") : null,
-      place ? el("span", { class: "place" }, name(place)) : null));
+      e.node.rounds ? el("span.mark", {}, `\u00d7 ${e.node.rounds}`) : null,
+      gone ? el("span.mark", {}, "gone") : fresh ? el("span.mark", {}, "new") : null,
+      place ? el("span.place", {}, name(place)) : null));
     return row;
   }
 
@@ -157,14 +158,14 @@ export class Table {
     const numbers = this.#head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
     const begin = numbers + e.depth * INDENT;
     if (begin + 220 > view.scrollLeft + view.clientWidth || begin < view.scrollLeft + sticky)
-      view.scrollLeft = Math.max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
+      view.scrollLeft = max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
   }
 
   key(e: KeyboardEvent): void {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const all = this.rows.visible, at = this.active ? all.indexOf(this.active) : -1;
-    const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2), a = this.active;
-    const go = (i: number) => all.length && this.activate(all[Math.max(0, Math.min(all.length - 1, i))], true);
+    const page = max(1, floor(this.element.clientHeight / ROW) - 2), a = this.active;
+    const go = (i: number) => all.length && this.activate(all[max(0, min(all.length - 1, i))], true);
     switch (e.key) {
       case "ArrowDown": go(at + 1); break;
       case "ArrowUp": go(at - 1); break;

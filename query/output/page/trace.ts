@@ -2,10 +2,10 @@
 // The trace: what each profile did at each instant (query/choose/timeline.c, query/views/trace*.c). A drag chooses time, and
 // ranks; everything else on the page then shows that slice.
 import { App, rangesText } from "./app";
-import { Data, Dim, isCall, ELAPSED, Kind, NONE, SPANS, Trace as Records } from "./data";
+import { Data, Dim, ELAPSED, Kind, NONE, SPANS, Trace as Records, isCall, uints } from "./data";
 import { button, choice, clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { drawnScope, firstAtLeast, nodeRanges, within } from "./model";
-import { percentText, timeText } from "./number";
+import { abs, ceil, floor, max, min, round, percentText, timeText } from "./number";
 
 const TOP = 4, AXIS = 22;
 export const LEGEND = 36; // letters of a name
@@ -26,12 +26,12 @@ function periodsOf(d: Data): Period {
 function tell(t: Records, of: Period, contexts: Uint32Array, levels: Uint16Array, from: number, step: number, out: Uint32Array, first: number, wide: number): void {
   const { time, metric, weight, at } = t, n = time.length, { us: periods, flags, every } = of;
   const usual = n > 1 && time[n - 1] > time[0] ? (time[n - 1] - time[0]) / (n - 1) : 0;
-  let us = Math.floor(from + 0.5 * step), next = firstAtLeast(time, us + 1), x = 0;
+  let us = floor(from + 0.5 * step), next = firstAtLeast(time, us + 1), x = 0;
   while (x < wide) {
     if (next < n && time[next] <= us && ++next < n && time[next] <= us) {
       let far = 1;
       while (next + far < n && time[next + far] <= us) far *= 2;
-      next = firstAtLeast(time, us + 1, next, Math.min(n, next + far));
+      next = firstAtLeast(time, us + 1, next, min(n, next + far));
     }
     // Between two records: the one before tells up to `until`, the other one from `since`.
     const after = next < n ? time[next] : Infinity;
@@ -55,7 +55,7 @@ function tell(t: Records, of: Period, contexts: Uint32Array, levels: Uint16Array
     }
     do {
       out[first + x] = us >= since ? tells : us <= until ? told : 0;
-      us = Math.floor(from + (++x + 0.5) * step);
+      us = floor(from + (++x + 0.5) * step);
     } while (us < after && x < wide);
   }
 }
@@ -71,12 +71,12 @@ export class Trace extends Picture {
   #width = 0;
   #left = 92; // of the cells: labels stand before them
   #rowHeight = 12;
-  #cells = new Uint32Array(0);   // context + 1 by row and column
+  #cells = uints(0);   // context + 1 by row and column
   #of: Data | null = null;       // what this and the next five are made of
   #levels = new Uint16Array(0);  // how many procedures there are from the top to each context
   #deepest = 1;
-  #contexts = new Uint32Array(0); // of positions
-  #above = new Uint32Array(0);   // scope + 1 at `level`; 0: not looked for
+  #contexts = uints(0); // of positions
+  #above = uints(0);   // scope + 1 at `level`; 0: not looked for
   #level = 0;
   #auto = 0;                     // the level that hq's rule chooses; it stays while the picture is zoomed
   #drag: { x: number; y: number } | null = null;
@@ -96,8 +96,8 @@ export class Trace extends Picture {
       onpointerdown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); },
       onpointerup: (e: MouseEvent) => this.#drop(e), onwheel: (e: WheelEvent) => this.#wheel(e), onkeydown: (e: KeyboardEvent) => this.#key(e),
     });
-    this.#brush = el("div", { class: "brush" });
-    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.#brush), this.legend, this.tip);
+    this.#brush = el("div.brush");
+    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.#brush), this.legend, this.tip);
   }
 
   // Helpers are shown where threads are chosen (query/views/trace_look.c).
@@ -122,12 +122,12 @@ export class Trace extends Picture {
     const time = this.app.chosen().time, d = this.app.data;
     let from = Infinity, to = 0;
     for (const p of this.#all) {
-      from = Math.min(from, d.profiles[p].start);
-      to = Math.max(to, d.profiles[p].end);
+      from = min(from, d.profiles[p].start);
+      to = max(to, d.profiles[p].end);
     }
     if (from === Infinity) from = 0;
-    if (time) [from, to] = [Math.max(from, time[0]), Math.min(to, time[1])];
-    return [from, Math.max(to, from + 1)];
+    if (time) [from, to] = [max(from, time[0]), min(to, time[1])];
+    return [from, max(to, from + 1)];
   }
 
   #prepare(): void {
@@ -137,8 +137,8 @@ export class Trace extends Picture {
     this.#looked = "";
     this.#auto = 0;
     this.#levels = new Uint16Array(d.contexts);
-    this.#contexts = new Uint32Array(d.positions);
-    this.#above = new Uint32Array(d.contexts);
+    this.#contexts = uints(d.positions);
+    this.#above = uints(d.contexts);
     this.#deepest = 1;
     for (let c = 0; c < d.contexts; c++) {
       this.#contexts.fill(c, d.first[c], d.first[c + 1]);
@@ -178,10 +178,10 @@ export class Trace extends Picture {
     let deepest = 1, cells = 0;
     for (const by of count) for (const [c, n] of by) {
       cells += n;
-      deepest = Math.max(deepest, this.#levels[c]);
+      deepest = max(deepest, this.#levels[c]);
     }
     let best = 1, least = Infinity;
-    for (let level = 1; level <= Math.min(deepest, 100); level++) {
+    for (let level = 1; level <= min(deepest, 100); level++) {
       const at = this.#outer(level);
       let same = 0;
       for (const row of count) {
@@ -190,7 +190,7 @@ export class Trace extends Picture {
         for (const [c, n] of row) {
           const s = at(c), sum = (by.get(s) ?? 0) + n;
           by.set(s, sum);
-          largest = Math.max(largest, sum);
+          largest = max(largest, sum);
         }
         same += largest;
       }
@@ -210,7 +210,7 @@ export class Trace extends Picture {
     if (key === this.#looked) return false;
     this.#looked = key;
     if (this.#cells.length === this.#shown.length * wide) this.#cells.fill(0);
-    else this.#cells = new Uint32Array(this.#shown.length * wide);
+    else this.#cells = uints(this.#shown.length * wide);
     const periods = periodsOf(d), from = this.#from, step = (this.#to - from) / wide;
     this.#shown.forEach((p, y) => tell(d.trace(p), periods, this.#contexts, this.#levels, from, step, this.#cells, y * wide, wide));
     return true;
@@ -223,7 +223,7 @@ export class Trace extends Picture {
     clear(this.bar);
     this.bar.append(choice("what is shown", [["profiles", "profiles over time"], ["depth", "call path of one"], ["summary", "summary"]], state.mode, (mode) => this.app.set({ mode: mode as typeof state.mode })));
     if (state.mode === "profiles") {
-      const slider: HTMLInputElement = el("input", { type: "range", min: 1, max: Math.max(2, Math.min(60, this.#deepest)), value: level, "aria-label": "call path level", oninput: () => this.app.set({ level: +slider.value }, true) });
+      const slider: HTMLInputElement = el("input", { type: "range", min: 1, max: max(2, min(60, this.#deepest)), value: level, "aria-label": "call path level", oninput: () => this.app.set({ level: +slider.value }, true) });
       this.bar.append(el("label", {}, `level ${level} `, slider));
     }
     if (state.mode === "depth") this.bar.append(choice("profile", this.#all.slice(0, 5000).map((p) => [p, this.label(p)]), state.profile, (profile) => this.app.set({ profile: +profile })));
@@ -235,7 +235,7 @@ export class Trace extends Picture {
   render(): void {
     const { data: d } = this.app;
     if (!d.hasTraces) {
-      this.element.replaceChildren(el("p", { class: "empty" }, d.compare ? "A comparison has no traces: a time belongs to one run."
+      this.element.replaceChildren(el("p.empty", {}, d.compare ? "A comparison has no traces: a time belongs to one run."
         : d.kept.records ? "The traces were left out to keep the page small (hq report --budget)."
           : "There are no traces: record with a trace (hq record --trace, the default)."));
       return;
@@ -256,24 +256,24 @@ export class Trace extends Picture {
     this.#prepare();
     [this.#from, this.#to] = this.#extent();
     const one = all.includes(state.profile) ? state.profile : all[0];
-    const box = this.canvas.parentElement!, room = Math.max(160, box.clientWidth - 4);
-    const longest = profiles ? Math.max(0, ...[0, all.length >> 1, all.length - 1].map((i) => (all[i] === undefined ? 0 : this.label(all[i]).length))) : 9;
-    this.#left = Math.min(Math.max(56, longest * 6.2 + 14), room / 3);
-    this.#width = Math.max(60, Math.floor(room - this.#left - 6));
+    const box = this.canvas.parentElement!, room = max(160, box.clientWidth - 4);
+    const longest = profiles ? max(0, ...[0, all.length >> 1, all.length - 1].map((i) => (all[i] === undefined ? 0 : this.label(all[i]).length))) : 9;
+    this.#left = min(max(56, longest * 6.2 + 14), room / 3);
+    this.#width = max(60, floor(room - this.#left - 6));
     // All of them on the screen: of more profiles than rows of two pixels some, evenly.
-    const space = Math.max(48, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : Math.min(all.length, Math.floor(space / 2)), wide = this.#width;
-    this.#shown = depth ? all.slice(0, 1).fill(one) : Array.from({ length: most }, (_, i) => all[Math.floor(((i + 0.5) * all.length) / most)]);
+    const space = max(48, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : min(all.length, floor(space / 2)), wide = this.#width;
+    this.#shown = depth ? all.slice(0, 1).fill(one) : Array.from({ length: most }, (_, i) => all[floor(((i + 0.5) * all.length) / most)]);
     const fresh = this.#look();
     if (!depth && (!this.#auto || (fresh && !this.#view))) this.#auto = this.#autoLevel();
     const level = state.level || (depth ? 1 : this.#auto), cells = this.#cells, levels = this.#levels, outer = this.#outer(level), above = this.#above;
     this.#controls(level);
     let rows = this.#shown.length;
-    this.#rowHeight = profiles ? Math.max(1, Math.min(28, Math.floor(space / Math.max(1, rows)))) : depth ? 17 : 200;
-    if (depth) rows = cells.reduce((m, c) => Math.max(m, c ? levels[c - 1] : 0), 1);
-    const height = state.mode === "summary" ? Math.min(260, space) : rows * this.#rowHeight;
+    this.#rowHeight = profiles ? max(1, min(28, floor(space / max(1, rows)))) : depth ? 17 : 200;
+    if (depth) rows = cells.reduce((m, c) => max(m, c ? levels[c - 1] : 0), 1);
+    const height = state.mode === "summary" ? min(260, space) : rows * this.#rowHeight;
     const { g } = sizeCanvas(this.canvas, room, height + TOP + AXIS);
     g.font = "11px system-ui, sans-serif";
-    const { bits, p, image, pixels } = this.#pixels(wide, profiles || depth ? Math.max(1, rows) : height), times = new Uint32Array(d.scopes), { words } = palette;
+    const { bits, p, image, pixels } = this.#pixels(wide, profiles || depth ? max(1, rows) : height), times = uints(d.scopes), { words } = palette;
     if (profiles)
       for (let i = 0, s = 0, word = 0; i < cells.length; i++) {
         const c = cells[i];
@@ -319,13 +319,13 @@ export class Trace extends Picture {
   #summary(height: number, scopeOf: (context: number) => number, pixels: Uint32Array, times: Uint32Array): void {
     const wide = this.#width, cells = this.#cells, n = this.#shown.length;
     for (const c of cells) if (c) times[scopeOf(c - 1)]++;
-    const order = [...times.keys()].filter((s) => times[s]).sort((a, b) => times[b] - times[a]), by = new Uint32Array(times.length);
+    const order = [...times.keys()].filter((s) => times[s]).sort((a, b) => times[b] - times[a]), by = uints(times.length);
     for (let x = 0; x < wide; x++) {
       by.fill(0);
       for (let i = x; i < cells.length; i += wide) if (cells[i]) by[scopeOf(cells[i] - 1)]++;
       let at = 0;
       for (const s of order) {
-        const from = Math.round((at / n) * height), to = Math.round(((at += by[s]) / n) * height), word = this.app.palette.word(s);
+        const from = round((at / n) * height), to = round(((at += by[s]) / n) * height), word = this.app.palette.word(s);
         for (let y = from; y < to; y++) pixels[(height - 1 - y) * wide + x] = word;
       }
     }
@@ -339,20 +339,20 @@ export class Trace extends Picture {
     if (state.mode === "summary")
       for (const share of [0, 50, 100]) g.fillText(share + "%", this.#left - 6, TOP + 5 + (height - 10) * (1 - share / 100));
     else {
-      const every = Math.max(1, Math.ceil(13 / this.#rowHeight));
+      const every = max(1, ceil(13 / this.#rowHeight));
       for (let y = 0; y < rows; y += every)
         g.fillText(fit(g, state.mode === "depth" ? `level ${y + 1}` : this.label(this.#shown[y]), this.#left - 8), this.#left - 6, TOP + (y + 0.5) * this.#rowHeight);
     }
     g.textAlign = "center";
     g.strokeStyle = palette.dark ? "#777" : "#999";
-    const step = niceStep(this.#from, this.#to, Math.max(2, Math.floor(this.#width / 64))), [unit, name] = ([[1e6, "s"], [1e3, "ms"]] as const).find((u) => this.#to >= u[0]) ?? [1, "us"];
-    for (let t = Math.ceil(this.#from / step) * step; t <= this.#to; t += step) {
+    const step = niceStep(this.#from, this.#to, max(2, floor(this.#width / 64))), [unit, name] = ([[1e6, "s"], [1e3, "ms"]] as const).find((u) => this.#to >= u[0]) ?? [1, "us"];
+    for (let t = ceil(this.#from / step) * step; t <= this.#to; t += step) {
       const x = this.#left + ((t - this.#from) / (this.#to - this.#from)) * this.#width;
       g.beginPath();
       g.moveTo(x, TOP + height);
       g.lineTo(x, TOP + height + 4);
       g.stroke();
-      g.fillText(t ? (t / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9))) + name : "0", Math.max(this.#left, Math.min(this.#left + this.#width - 16, x)), TOP + height + 13);
+      g.fillText(t ? (t / unit).toFixed(max(0, ceil(-Math.log10(step / unit) - 1e-9))) + name : "0", max(this.#left, min(this.#left + this.#width - 16, x)), TOP + height + 13);
     }
     // Where the selected row is on the stack.
     if (!this.#underlined()) return;
@@ -378,27 +378,27 @@ export class Trace extends Picture {
     for (const [s, n] of top.slice(0, 12))
       this.legend.append(swatch(palette.of(s).fill, el("bdi", { title: plain(d.texts[d.scopeShown[s]]) }, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${percentText(n, all)}`)));
     if (top.length > 12) this.legend.append(el("span", {}, `and ${top.length - 12} more`));
-    this.legend.append(el("span", {}, el("i", { class: "blank" }), "no samples: idle, or not on a CPU"));
+    this.legend.append(el("span", {}, el("i.blank"), "no samples: idle, or not on a CPU"));
     if (this.#shown.length < this.#all.length && this.app.state.mode === "profiles")
-      this.legend.append(el("span", { class: "note" }, `${this.#shown.length} of ${this.#all.length} profiles`));
+      this.legend.append(el("span.note", {}, `${this.#shown.length} of ${this.#all.length} profiles`));
     if (this.#underlined()) this.legend.append(el("span", {}, "underlined: in the selected row"));
-    this.legend.append(el("span", { class: "warn" }, plain(this.app.whole("ranks", "threads", "time", "prune", "hide"))), el("span", { class: "note" }, "Drag chooses a time (and ranks), the wheel zooms."));
+    this.legend.append(el("span.warn", {}, plain(this.app.whole("ranks", "threads", "time", "prune", "hide"))), el("span.note", {}, "Drag chooses a time (and ranks), the wheel zooms."));
   }
 
   // ---- the mouse ----
 
   #at(e: MouseEvent): { x: number; y: number } {
     const r = this.canvas.getBoundingClientRect();
-    return { x: Math.max(0, Math.min(this.#width, e.clientX - r.left - this.#left)), y: e.clientY - r.top - TOP };
+    return { x: max(0, min(this.#width, e.clientX - r.left - this.#left)), y: e.clientY - r.top - TOP };
   }
 
   #time(x: number): number { return this.#from + (x / this.#width) * (this.#to - this.#from); }
 
   #cell(e: MouseEvent): { context: number; row: number } | null {
-    const { x, y } = this.#at(e), row = this.app.state.mode === "profiles" ? Math.floor(y / this.#rowHeight) : 0;
+    const { x, y } = this.#at(e), row = this.app.state.mode === "profiles" ? floor(y / this.#rowHeight) : 0;
     if (row < 0 || row >= this.#shown.length || this.app.state.mode === "summary") return null;
-    let context = this.#cells[row * this.#width + Math.min(this.#width - 1, Math.floor(x))] - 1;
-    if (context >= 0 && this.app.state.mode === "depth") context = this.#ancestor(context, Math.floor(y / this.#rowHeight) + 1);
+    let context = this.#cells[row * this.#width + min(this.#width - 1, floor(x))] - 1;
+    if (context >= 0 && this.app.state.mode === "depth") context = this.#ancestor(context, floor(y / this.#rowHeight) + 1);
     return { context, row };
   }
 
@@ -406,13 +406,13 @@ export class Trace extends Picture {
     const { x } = this.#at(e), d = this.app.data;
     this.#brush.style.display = this.#drag ? "block" : "none";
     if (this.#drag) {
-      this.#brush.style.left = `${this.#left + Math.min(x, this.#drag.x)}px`;
-      this.#brush.style.width = `${Math.abs(x - this.#drag.x)}px`;
+      this.#brush.style.left = `${this.#left + min(x, this.#drag.x)}px`;
+      this.#brush.style.width = `${abs(x - this.#drag.x)}px`;
     }
     const cell = this.#cell(e), path: string[] = [];
     if (cell && cell.context >= 0)
       for (let c = cell.context; c !== NONE && path.length < 12; c = d.parent[c]) if (isLevel(d.kind[c])) path.unshift(plain(d.texts[d.scopeShown[d.scope[c]]]));
-    this.tell(`${timeText(Math.round(this.#time(x)))}${cell ? ", " + this.label(this.#shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
+    this.tell(`${timeText(round(this.#time(x)))}${cell ? ", " + this.label(this.#shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
   }
 
   #drop(e: MouseEvent): void {
@@ -420,14 +420,14 @@ export class Trace extends Picture {
     this.#drag = null;
     this.#brush.style.display = "none";
     if (!start) return;
-    if (Math.abs(end.x - start.x) < 4) {
+    if (abs(end.x - start.x) < 4) {
       const cell = this.#cell(e);
       if (cell && cell.context >= 0) this.choose(this.app.state.mode === "depth" ? cell.context : this.#ancestor(cell.context, 99));
       return;
     }
-    const [a, b] = [Math.min(start.x, end.x), Math.max(start.x, end.x)];
+    const [a, b] = [min(start.x, end.x), max(start.x, end.x)];
     const change: { ranks?: string } = {};
-    const rows = [start.y, end.y].map((y) => Math.max(0, Math.min(this.#shown.length - 1, Math.floor(y / this.#rowHeight)))).sort((x, y) => x - y);
+    const rows = [start.y, end.y].map((y) => max(0, min(this.#shown.length - 1, floor(y / this.#rowHeight)))).sort((x, y) => x - y);
     // A drag along one row chooses time alone; over several, their ranks too.
     if (this.app.state.mode === "profiles" && this.app.data.ranked && this.app.data.kept.profiles && rows[1] > rows[0])
       change.ranks = rangesText(this.#all.slice(this.#all.indexOf(this.#shown[rows[0]]), this.#all.indexOf(this.#shown[rows[1]]) + 1).map((p) => this.app.data.profiles[p].rank).filter((r) => r >= 0));
@@ -436,18 +436,18 @@ export class Trace extends Picture {
   }
 
   // Everywhere on the page.
-  #use(from: number, to: number, more = {}): void { this.app.set({ time: `${Math.floor(from)}-${Math.ceil(to)}`, ...more }); }
+  #use(from: number, to: number, more = {}): void { this.app.set({ time: `${floor(from)}-${ceil(to)}`, ...more }); }
 
   #zoom(about: number, times: number): void {
     const whole = ((v) => { this.#view = null; const x = this.#extent(); this.#view = v; return x; })(this.#view);
-    const from = Math.max(whole[0], about - (about - this.#from) * times), to = Math.min(whole[1], about + (this.#to - about) * times);
+    const from = max(whole[0], about - (about - this.#from) * times), to = min(whole[1], about + (this.#to - about) * times);
     this.#view = to - from < 10 ? this.#view : from <= whole[0] && to >= whole[1] ? null : [from, to];
     [this.#from, this.#to] = this.#extent(); // of several turns of the wheel before a frame each goes on from the last
     this.#later();
   }
 
   #wheel(e: WheelEvent): void {
-    if (Math.abs(e.deltaY) < Math.abs(e.deltaX)) return;
+    if (abs(e.deltaY) < abs(e.deltaX)) return;
     e.preventDefault();
     this.#zoom(this.#time(this.#at(e).x), e.deltaY > 0 ? 1.3 : 1 / 1.3);
   }
@@ -458,7 +458,7 @@ export class Trace extends Picture {
     else if (e.key === "-") this.#zoom((this.#from + this.#to) / 2, 1 / 0.6);
     else if ((e.key === "ArrowLeft" || e.key === "ArrowRight") && this.#view) {
       const by = (e.key === "ArrowLeft" ? -0.2 : 0.2) * span;
-      this.#view = [Math.max(0, this.#from + by), Math.max(0, this.#from + by) + span];
+      this.#view = [max(0, this.#from + by), max(0, this.#from + by) + span];
       this.#later();
     } else if (e.key === "Enter" && this.#view) this.#use(this.#from, this.#to);
     else return;
@@ -472,6 +472,6 @@ export class Trace extends Picture {
 }
 
 export function niceStep(from: number, to: number, most: number): number {
-  const least = (to - from) / Math.max(1, most), power = 10 ** Math.floor(Math.log10(least || 1)), x = least / power;
+  const least = (to - from) / max(1, most), power = 10 ** floor(Math.log10(least || 1)), x = least / power;
   return power * (x <= 1 ? 1 : x <= 2 ? 2 : x <= 5 ? 5 : 10);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The views of hq on the columns of the page: which rows there are and what lies below each (query/views/).
-import { Data, isCall, isCalled, Kind, NONE } from "./data";
+import { Data, Kind, NONE, isCall, isCalled, uints } from "./data";
 import { Node, nodeOfContext, nodeOfSet, Rule } from "./model";
+import { max } from "./number";
 
 export const viewNames = ["tree", "callers", "flat", "procedures", "loops", "lines", "files", "modules"] as const;
 export type ViewName = (typeof viewNames)[number];
@@ -37,7 +38,7 @@ class Groups<K> {
 }
 
 function joined(parts: Uint32Array[]): Uint32Array {
-  const out = new Uint32Array(parts.reduce((n, p) => n + p.length, 0));
+  const out = uints(parts.reduce((n, p) => n + p.length, 0));
   let at = 0;
   for (const p of parts) {
     out.set(p, at);
@@ -174,7 +175,7 @@ export class Views {
       let rounds = 1;
       const self = this.#who(c);
       for (let up; (up = this.#callerOf(c)) !== NONE && this.#who(up) === self; c = up) rounds++;
-      most = Math.max(most, rounds);
+      most = max(most, rounds);
       return c;
     });
     return most < 3 || !this.merge ? n : { ...n, at: outer, rounds: most };
