@@ -7,7 +7,6 @@
 #include "preload/modules.h"
 #include "preload/openmp/runtime.h"
 #include "preload/options.h"
-#include "preload/recipe.h"
 
 #include <dlfcn.h>
 
@@ -20,9 +19,7 @@ EXPORT int dlclose(void *handle)
     runtime_forget();
     int result = REAL(dlclose)(handle);
     runtime_forget();
-    if (active) {
+    if (active)
         modules_refresh();
-        recipe_forget_all();
-    }
     return result;
 }

@@ -75,19 +75,26 @@ static bool find_by_mappings(uint64_t address, struct object *object)
     return measure(headers, elf->e_phnum, base, object) && address >= object->start && address < object->end;
 }
 
-bool find_object(uint64_t address, struct object *object)
+bool find_extent(uint64_t address, struct object *object)
 {
     struct answer answer;
 
-    if (!ask)
-        return find_by_mappings(address, object);
     if (ask((void *)address, &answer) != 0)
         return false;
-    *object = (struct object){.base = answer.map->l_addr,
-                              .start = (uint64_t)answer.start,
+    *object = (struct object){.start = (uint64_t)answer.start,
                               .end = (uint64_t)answer.end,
                               .eh_frame_hdr = answer.eh_frame,
                               .map = answer.map};
+    return true;
+}
+
+bool find_object(uint64_t address, struct object *object)
+{
+    if (!ask)
+        return find_by_mappings(address, object);
+    if (!find_extent(address, object))
+        return false;
+    object->base = object->map->l_addr;
     return true;
 }
 

@@ -27,6 +27,12 @@ bool find_is_quick(void);
 /* False if the address is in no module. Safe in signal handlers. */
 bool find_object(uint64_t address, struct object *object);
 
+/*
+ * Likewise, where other threads may unload the module meanwhile: only where it begins and ends is told, for the
+ * loader's record of it, and its memory, can go away at any instant. Where the loader answers alone.
+ */
+bool find_extent(uint64_t address, struct object *object);
+
 /* From what dl_iterate_phdr gives. False if nothing of it is loaded. */
 bool find_object_of(const struct dl_phdr_info *info, struct object *object);
 

@@ -20,8 +20,8 @@
 static _Atomic(struct module *) table[MODULES_NOTED];
 uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
 static _Atomic uint32_t modules; /* numbers given out; a slot may still be empty */
-static _Atomic uint32_t closing; /* calls of dlclose under way, */
-static __thread uint32_t own_closing __attribute__((tls_model("initial-exec"))); /* and those of this thread */
+struct modules_unloading modules_unloading __attribute__((aligned(8)));
+static __thread uint32_t own_closing __attribute__((tls_model("initial-exec"))); /* dlclose of this thread */
 static bool starting;                                                            /* the program has not begun */
 
 /*
@@ -190,6 +190,28 @@ static bool is_at(const struct module *module, const struct object *object)
     return module->start == object->start && module->end == object->end;
 }
 
+static void note_unloaded(struct module *module)
+{
+    __atomic_store_n(&module->unload_us, file_now_us() + 1, __ATOMIC_RELAXED);
+    index_forget(&module->index);
+    if (module->record)
+        ((struct hqm_module *)module->record)->unload_us = module->unload_us;
+}
+
+static void note_loaded(struct module *module)
+{
+    __atomic_store_n(&module->unload_us, 0, __ATOMIC_RELAXED);
+    if (module->record)
+        ((struct hqm_module *)module->record)->unload_us = 0;
+}
+
+/* Is the table believed without a look at what is there? Not where the kernel is asked, for then it is in doubt. */
+static LEARN bool is_sure(uint32_t number, const struct module *module)
+{
+    return find_is_quick() && !__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) &&
+           !__atomic_load_n(&module->doubted, __ATOMIC_ACQUIRE) && !modules_may_go(number);
+}
+
 static COLD uint32_t search(const struct object *object)
 {
     for (uint32_t i = atomic_load(&modules); i-- > 0;) {
@@ -197,15 +219,16 @@ static COLD uint32_t search(const struct object *object)
 
         if (!is_at(module, object))
             continue;
-        /* The kernel is asked because the table is in doubt. */
-        if (!__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) && find_is_quick())
+        if (is_sure(i + 1, module))
             return i + 1;
+        __atomic_store_n(&module->doubted, false, __ATOMIC_RELEASE);
         if (is_same(module, object)) {
-            __atomic_store_n(&module->unload_us, 0, __ATOMIC_RELAXED);
-            if (module->record)
-                ((struct hqm_module *)module->record)->unload_us = 0;
+            if (__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED))
+                note_loaded(module);
             return i + 1;
         }
+        if (!__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED))
+            note_unloaded(module);
     }
     return note(object);
 }
@@ -218,7 +241,7 @@ LEARN static uint32_t number_of(const struct object *object)
     uint32_t number = atomic_load_explicit(&latest, memory_order_relaxed);
     const struct module *module = number ? modules_get(number) : NULL;
 
-    if (!is_at(module, object) || __atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) || !find_is_quick()) {
+    if (!is_at(module, object) || !is_sure(number, module)) {
         number = search(object);
         atomic_store_explicit(&latest, number, memory_order_relaxed);
     }
@@ -232,7 +255,13 @@ static bool holds(uint32_t number, uint64_t address)
 
     return module && address >= module->start && address < module->end &&
            !__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) &&
-           (module->lasts || atomic_load_explicit(&closing, memory_order_acquire) == 0);
+           (module->lasts || atomic_load_explicit(&modules_unloading.closing, memory_order_acquire) == 0);
+}
+
+bool modules_may_go(uint32_t number)
+{
+    return number && atomic_load_explicit(&modules_unloading.closing, memory_order_acquire) != 0 &&
+           !modules_get(number)->lasts;
 }
 
 /* Where an answer of find_object is dear, the table is asked first. 0: it does not know. */
@@ -344,20 +373,21 @@ void modules_start(void)
 void modules_closing(void)
 {
     own_closing++;
-    atomic_fetch_add(&closing, 1);
+    atomic_fetch_add(&modules_unloading.closing, 1);
+    atomic_fetch_add(&modules_unloading.times, 1);
 }
 
 void modules_forget(void)
 {
-    atomic_store(&closing, own_closing);
+    atomic_store(&modules_unloading.closing, own_closing);
     module_path_forget();
 }
 
-static bool is_there(const struct module *module)
+static bool is_somebody_there(const struct module *module)
 {
     struct object found;
 
-    return find_object(module->start, &found) && is_at(module, &found) && is_same(module, &found);
+    return find_extent(module->start, &found) && is_at(module, &found);
 }
 
 static int mark_object(struct dl_phdr_info *info, size_t size, void *data)
@@ -373,15 +403,8 @@ static int mark_object(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-static void note_unloaded(struct module *module)
-{
-    __atomic_store_n(&module->unload_us, file_now_us() + 1, __ATOMIC_RELAXED);
-    index_forget(&module->index);
-    if (module->record)
-        ((struct hqm_module *)module->record)->unload_us = module->unload_us;
-}
-
-/* A module whose address is now nobody's, or another's, has been unloaded. */
+/* A module whose address is now nobody's, or another's, has been unloaded: where the loader answers at once the next
+ * sample there will tell whose it is, since what is on a stack stays. */
 void modules_refresh(void)
 {
     static _Atomic uint32_t rounds;
@@ -393,11 +416,14 @@ void modules_refresh(void)
         struct module *module = atomic_load(&table[i]);
 
         if (module && !module->unload_us && !(module->flags & HQM_MODULE_MAIN) &&
-            !(find_is_quick() ? is_there(module) : module->seen >= round))
+            !(find_is_quick() ? is_somebody_there(module) : module->seen >= round))
             note_unloaded(module);
+        else if (module)
+            __atomic_store_n(&module->doubted, true, __ATOMIC_RELEASE);
     }
     if (!find_is_quick()) /* else the list tells only of code in no module, which dlclose does not touch */
         loose_stale();
-    atomic_fetch_sub(&closing, 1);
+    atomic_fetch_add(&modules_unloading.times, 1);
+    atomic_fetch_sub(&modules_unloading.closing, 1);
     own_closing--;
 }

@@ -11,6 +11,7 @@
 
 #include "unwind/cfi.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ struct module {
     const char *path;
     bool lasts;    /* there before the program began: not unloaded, as a rule */
     uint32_t seen; /* the latest refresh that found it */
+    bool doubted;  /* something was unloaded: to be compared with what is there when a sample next meets it */
     const uint8_t *eh_frame_hdr;
     struct index index;
     struct {
@@ -38,9 +40,21 @@ struct module {
 /* Not in signal handlers: notes all modules that are loaded. */
 void modules_start(void);
 
-/* Not in signal handlers: around a dlclose, of which the second notes which modules are gone. */
+/*
+ * Not in signal handlers: around a dlclose, of which the second notes which modules are gone. Others open and close
+ * libraries too, so nothing of a module is read here; and what one call unmaps another thread may have filled and
+ * sampled before the call returns, so meanwhile nothing is kept that is known of modules which may go.
+ */
 void modules_closing(void);
 void modules_refresh(void);
+
+/* Calls of dlclose: how often one began or ended, and how many are under way. */
+extern struct modules_unloading {
+    _Atomic uint32_t times, closing;
+} modules_unloading;
+
+/* Can the module be gone, and another in its place, at the next sample? */
+bool modules_may_go(uint32_t number);
 
 /* In a forked child: what other threads were about is not done here. */
 void modules_forget(void);

@@ -27,7 +27,12 @@ struct slot {
 };
 
 static struct slot slots[1 << (PAGES_LOG2 + PAGE_SETS_LOG2)][WAYS] __attribute__((aligned(4096)));
-static _Atomic uint32_t generation;
+
+/* It goes up when something is unloaded: recipes from before do not match then. */
+static inline uint32_t generation(void)
+{
+    return atomic_load_explicit(&modules_unloading.times, memory_order_acquire);
+}
 
 static uint64_t pack(const struct recipe *r, unsigned first, unsigned last)
 {
@@ -222,16 +227,18 @@ LEARN static __attribute__((noinline)) struct recipe learn(uint64_t address, str
     if (packed)
         return unpack(packed);
     r = compute(address, scratch);
+    if (modules_may_go(r.module) || r.kind == RECIPE_NONE || r.kind == RECIPE_LOOSE)
+        return r; /* tomorrow another module may be there */
     if (r.kind == RECIPE_NO_CFI || r.kind == RECIPE_BAD)
         note(&r, address, address, address + 1, at);
-    else if (r.kind != RECIPE_NONE && r.kind != RECIPE_LOOSE) /* tomorrow a module may be there: not kept */
+    else
         note(&r, address, scratch->row_start, scratch->row_end, at);
     return r;
 }
 
 HOT struct recipe recipe_find(uint64_t address, struct cfi *scratch)
 {
-    uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
+    uint32_t now = generation();
     struct slot *set = set_of(address >> GRANULE_LOG2);
     uint64_t packed = look_up(set, key_of(address >> GRANULE_LOG2, now), address & (GRANULE - 1));
 
@@ -240,7 +247,7 @@ HOT struct recipe recipe_find(uint64_t address, struct cfi *scratch)
 
 COLD void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe)
 {
-    uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
+    uint32_t now = generation();
     uint64_t granule = first >> GRANULE_LOG2, key = key_of(granule, now);
     struct slot *set = set_of(granule);
 
@@ -254,14 +261,4 @@ COLD void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe
             covers(packed, first & (GRANULE - 1)))
             put(&set[i], recipe, granule, first, last + 1, now);
     }
-}
-
-void recipe_forget_all(void)
-{
-    atomic_fetch_add(&generation, 1);
-}
-
-HOT uint32_t recipe_generation(void)
-{
-    return atomic_load_explicit(&generation, memory_order_acquire);
 }

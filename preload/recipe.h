@@ -2,11 +2,10 @@
 /*
  * Unwind recipes: how to get from a frame to its caller's, per range of addresses, in eight bytes.
  *
- * The papers' "unwind recipe" ([tracing], section 3; [binary]) is
- * computed here from one row of call frame information and kept, for as far as that row holds, in a table that all
- * threads share. A slot holds the recipe and the exclusive or of recipe and place, so that a slot torn by two writers
- * is recognised and ignored; nobody waits. When code is unloaded the generation changes and all old recipes stop
- * matching. Safe in signal handlers.
+ * The papers' "unwind recipe" ([tracing], section 3; [binary]) is computed here from one row of call frame information
+ * and kept, for as far as that row holds, in a table that all threads share. A slot holds the recipe and the exclusive
+ * or of recipe and place, so that a slot torn by two writers is recognised and ignored; nobody waits. Where code is
+ * unloaded (modules_unloading) all old recipes stop matching. Safe in signal handlers.
  */
 #ifndef HQ_PRELOAD_RECIPE_H
 #define HQ_PRELOAD_RECIPE_H
@@ -47,11 +46,5 @@ struct recipe recipe_find(uint64_t address, struct cfi *scratch);
 
 /* Instead of RECIPE_NO_CFI, which recipe_find gave for `first`: holds to `last`, but not beyond its granule. */
 void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe);
-
-/* After code was unloaded. Not for signal handlers. */
-void recipe_forget_all(void);
-
-/* Goes up with each recipe_forget_all: what was learnt under another one does not hold. Safe in signal handlers. */
-uint32_t recipe_generation(void);
 
 #endif

@@ -270,10 +270,10 @@ static void forget_changed(struct memo *memo, uint64_t low, uint64_t high)
 /* Before a walk: what does not hold any more of the previous one is forgotten. */
 static inline void freshen(struct memo *memo, uint64_t low, uint64_t high)
 {
-    uint32_t generation = recipe_generation();
+    uint32_t times = atomic_load_explicit(&modules_unloading.times, memory_order_acquire);
 
-    if (memo->generation != generation) {
-        memo->generation = generation;
+    if (memo->generation != times || atomic_load_explicit(&modules_unloading.closing, memory_order_acquire)) {
+        memo->generation = times;
         memo->depth = 0;
         cfi_forget(memo->cfi);
     }

@@ -20,6 +20,7 @@ static struct module modules[MOST];
 static struct index indices[MOST];
 static uint32_t count;
 volatile int raw_frozen;
+struct modules_unloading modules_unloading;
 
 const struct module *modules_get(uint32_t number)
 {
@@ -31,6 +32,12 @@ bool modules_is_text(uint32_t number, uint64_t address)
     const struct module *m = modules_get(number);
 
     return address >= m->text[0].start && address < m->text[0].end;
+}
+
+bool modules_may_go(uint32_t number)
+{
+    (void)number;
+    return false;
 }
 
 bool modules_find(uint64_t address, struct code *code)
