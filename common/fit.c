@@ -46,11 +46,3 @@ void text_fit(struct str *out, const char *s, size_t width, const char *dots)
     name_shorten(out, s, width, dots);
     cut_middle(out, start, width, dots);
 }
-
-void text_fit_type(struct str *out, const char *s, size_t width, const char *dots)
-{
-    size_t start = out->len;
-
-    str_add(out, s);
-    cut_middle(out, start, width, dots);
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and other texts in a given number of columns. */
+/* Names of procedures in a given number of columns. */
 #ifndef HQ_COMMON_FIT_H
 #define HQ_COMMON_FIT_H
 
@@ -9,7 +9,5 @@
 /* Adds to `out` what is shown of a name in `width` columns: first arguments are left out, then it is cut in the middle;
  * more of the end is kept than of the start. `dots` stands for what is missing. */
 void text_fit(struct str *out, const char *s, size_t width, const char *dots);
-/* Like text_fit, for text that is no name, such as the type `double (int)`: it is only cut, nothing is left out. */
-void text_fit_type(struct str *out, const char *s, size_t width, const char *dots);
 
 #endif

@@ -13,8 +13,6 @@ enum log_level {
     LEVEL_VERBOSE, /* and what is being done */
 };
 
-enum log_kind { LOG_KIND_WARNING, LOG_KIND_NOTE, LOG_KIND_HINT, LOG_KIND_VERBOSE };
-
 /* LEVEL_NORMAL until it is set. */
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
@@ -24,13 +22,5 @@ void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Sends messages elsewhere: text has neither prefix nor newline and ends with the call. NULL goes back to standard
- * error. Set it while no other thread logs. */
-typedef void log_hook(enum log_kind kind, const char *text, void *arg);
-void log_set_hook(log_hook *hook, void *arg);
-
-/* `warning: `, `hint: ` or "" */
-const char *log_prefix(enum log_kind kind);
 
 #endif
