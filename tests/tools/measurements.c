@@ -86,7 +86,7 @@ static void check_file(struct reader *r, bool paths, bool threads)
     for (uint32_t i = 0; i < modules->count; i++) {
         measurements_text(r, r->modules[i].path);
         if (paths)
-            symbols_open(measurements_text(r, r->modules[i].path), &r->symbols[i]);
+            elf_names_open(measurements_text(r, r->modules[i].path), &r->symbols[i]);
     }
     for (uint32_t i = 0; i < events->count && i < 16; i++)
         snprintf(measurements_total.event[i], sizeof measurements_total.event[i], "%s",

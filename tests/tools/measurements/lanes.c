@@ -27,7 +27,7 @@ void measurements_print_node(const struct reader *r, const struct hqm_node *node
         printf("partial:%llu", (unsigned long long)nodes[n].offset);
         return;
     }
-    const char *name = module ? symbols_at(&r->symbols[module - 1], nodes[n].offset) : NULL;
+    const char *name = module ? elf_names_at(&r->symbols[module - 1], nodes[n].offset) : NULL;
     const char *file = module ? strrchr(measurements_text(r, r->modules[module - 1].path), '/') : NULL;
     if (name)
         printf("%s", name);

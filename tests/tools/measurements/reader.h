@@ -29,7 +29,7 @@ struct reader {
     struct lane *lane; /* 0: what belongs to none */
     uint32_t lanes;
     const struct hqm_module *modules;
-    struct symbols *symbols; /* of each module */
+    struct elf_names *symbols; /* of each module */
 };
 
 extern struct measurements_total {
@@ -54,14 +54,14 @@ void measurements_print_node(const struct reader *r, const struct hqm_node *node
 /* devices.c: every rule for commands of devices, and the waits of the host for them. */
 void measurements_check_devices(const struct reader *r);
 
-/* symbols.c: enough for test programs. */
-struct symbols {
+/* elf_names.c: enough for test programs. */
+struct elf_names {
     char *data;
     const Elf64_Sym *table[2];
     size_t count[2];
     const char *names[2];
 };
-void symbols_open(const char *file, struct symbols *s); /* without any, if the file cannot be read */
-const char *symbols_at(const struct symbols *s, uint64_t offset);
+void elf_names_open(const char *file, struct elf_names *s); /* without any, if the file cannot be read */
+const char *elf_names_at(const struct elf_names *s, uint64_t offset);
 
 #endif

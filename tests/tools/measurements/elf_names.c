@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void symbols_open(const char *file, struct symbols *s)
+void elf_names_open(const char *file, struct elf_names *s)
 {
     int fd = open(file, O_RDONLY);
     struct stat st;
@@ -33,7 +33,7 @@ void symbols_open(const char *file, struct symbols *s)
         }
 }
 
-const char *symbols_at(const struct symbols *s, uint64_t offset)
+const char *elf_names_at(const struct elf_names *s, uint64_t offset)
 {
     const char *best = NULL;
     uint64_t start = 0;
