@@ -52,7 +52,6 @@ struct run {
 
     struct nodes prepared; /* what the view's prepare keeps for its roots; the array is in the arena */
     struct entities *entities;
-    uint32_t *scope_child, *scope_next;              /* flat: children of a scope as a list; made on demand */
     struct ranges ranges;                            /* scratch */
     uint8_t *waits;                                  /* [scope] enum waiting; made on demand */
     const struct grouping *groupings[GROUPED_KINDS]; /* grouping.h */

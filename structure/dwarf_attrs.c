@@ -51,7 +51,7 @@ static bool form_address(const struct dwarf_file *f, Dwarf_Attribute attr, uint6
     return true;
 }
 
-/* High and entry addresses are addresses or offsets from the low one, by form. */
+/* A high address is one, or an offset from the low one, by its form. */
 static bool form_address_or_offset(const struct dwarf_file *f, Dwarf_Attribute attr, uint64_t *value, bool *is_offset)
 {
     Dwarf_Error err = NULL;
@@ -94,13 +94,8 @@ static bool read_section_offset(const struct dwarf_file *f, Dwarf_Attribute attr
     return true;
 }
 
-struct offsets {
-    uint64_t high, entry;
-    bool high_offset, entry_offset;
-};
-
 static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half code, Dwarf_Attribute attr,
-                      struct dwarf_attrs *a, struct offsets *o)
+                      struct dwarf_attrs *a, bool *high_is_offset)
 {
     Dwarf_Debug dbg = f->dbg;
     Dwarf_Error err = NULL;
@@ -108,8 +103,7 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
 
     switch (code) {
     case DW_AT_low_pc: a->has_low = form_address(f, attr, &a->low); break;
-    case DW_AT_high_pc: a->has_high = form_address_or_offset(f, attr, &o->high, &o->high_offset); break;
-    case DW_AT_entry_pc: a->has_entry = form_address_or_offset(f, attr, &o->entry, &o->entry_offset); break;
+    case DW_AT_high_pc: a->has_high = form_address_or_offset(f, attr, &a->high, high_is_offset); break;
     case DW_AT_name: a->name = form_string(dbg, attr); break;
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name: a->linkage = form_string(dbg, attr); break;
@@ -145,7 +139,7 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
     Dwarf_Error err = NULL;
     Dwarf_Attribute *list;
     Dwarf_Signed count;
-    struct offsets o = {0};
+    bool high_is_offset = false;
 
     memset(a, 0, sizeof *a);
     if (!dwarf_ok(f->dbg, dwarf_attrlist(die, &list, &count, &err), &err))
@@ -154,14 +148,14 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
         Dwarf_Half code = 0;
 
         if (dwarf_ok(f->dbg, dwarf_whatattr(list[i], &code, &err), &err))
-            read_attr(d, f, code, list[i], a, &o);
+            read_attr(d, f, code, list[i], a, &high_is_offset);
         dwarf_dealloc_attribute(list[i]);
     }
     dwarf_dealloc(f->dbg, list, DW_DLA_LIST);
     a->bases.low = a->low;
-    a->high = o.high_offset ? a->low + o.high : o.high;
+    if (high_is_offset)
+        a->high += a->low;
     a->has_high = a->has_high && a->has_low && a->high > a->low;
-    a->entry = o.entry_offset ? a->low + o.entry : o.entry;
 }
 
 /* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */

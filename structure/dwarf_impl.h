@@ -108,8 +108,8 @@ bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);
 
 /* The attributes of one DIE, gathered in one pass. */
 struct dwarf_attrs {
-    uint64_t low, high, entry; /* high is absolute */
-    bool has_low, has_high, has_ranges, has_entry, noreturn, declaration;
+    uint64_t low, high; /* high is absolute */
+    bool has_low, has_high, has_ranges, noreturn, declaration;
     Dwarf_Half ranges_form;
     uint64_t ranges;
     struct dwarf_bases bases; /* of a unit */

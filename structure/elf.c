@@ -147,7 +147,6 @@ static void add_segment(struct elf *elf, const Elf64_Phdr *ph)
         return;
     *s = (struct elf_segment){
         .address = ph->p_vaddr,
-        .memory_size = ph->p_memsz,
         .executable = ph->p_flags & PF_X,
     };
     if (inside(elf, ph->p_offset, ph->p_filesz)) {

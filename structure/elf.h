@@ -35,7 +35,7 @@ struct elf_section {
 };
 
 struct elf_segment { /* PT_LOAD */
-    uint64_t address, file_size, memory_size;
+    uint64_t address, file_size;
     const uint8_t *data; /* file_size bytes */
     bool executable;
 };

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUE_BYTES = 10, INDEX_BYTES = 12, PROFILE_BYTES = 0x2c, ID_BYTES = 16 };
+enum { VALUE_BYTES = 10, INDEX_BYTES = 12, PROFILE_BYTES = 0x2c };
 enum { IS_SUMMARY = 1, IS_PHYSICAL = 1 };
 enum { SECTION_PROFILES };
 

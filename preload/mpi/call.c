@@ -222,21 +222,16 @@ static void after(const struct call *c, struct flow *flow)
         note_persistent(c, c->wrapper->arguments - 1, flow);
 }
 
-/* Handles that the call takes away, or another one's in their place. */
-struct before {
-    uintptr_t freed;
-    struct request message;
-};
-
-static void look_before(struct before *b, const struct call *c)
+/* Forgets the handles that the call takes away; *message becomes that of the message which it receives. */
+static void look_before(struct request *message, const struct call *c)
 {
-    *b = (struct before){0};
+    *message = (struct request){0};
     if (c->wrapper->shape == REQUEST_FREE)
         request_forget(call_request(c, 0, 0));
     else if (c->wrapper->shape == COMM_FREE)
         comm_forget(c->mpi, handle_at(c, call_pointer(c, 0), 0, c->mpi->comm_f2c));
     else if (c->wrapper->shape == IMRECV)
-        request_take(call_message(c, 3), &b->message);
+        request_take(call_message(c, 3), message);
 }
 
 static bool succeeded(const struct call *c, uintptr_t result)
@@ -249,11 +244,11 @@ static bool succeeded(const struct call *c, uintptr_t result)
 static uintptr_t make(struct call *c)
 {
     struct completion completion;
-    struct before before;
+    struct request message;
     uint64_t start;
     uintptr_t result;
 
-    look_before(&before, c);
+    look_before(&message, c);
     complete_before(&completion, c);
     start = now();
     result = invoke(c);
@@ -262,7 +257,7 @@ static uintptr_t make(struct call *c)
     if (succeeded(c, result)) {
         after(c, &scratch);
         if (c->wrapper->shape == IMRECV)
-            note_request(c, 4, (struct request){.comm = before.message.comm, .receives = true});
+            note_request(c, 4, (struct request){.comm = message.comm, .receives = true});
     }
     tell(c, &scratch);
     return result;

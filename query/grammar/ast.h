@@ -278,7 +278,6 @@ struct through {
 struct column_def {
     struct place place;
     const char *name; /* NULL: no heading was given; print the expression */
-    struct place name_place;
     struct expr *expr;
 };
 

@@ -27,7 +27,6 @@ static struct column_def parse_column(struct parser *p)
 
     if (t.kind == TOKEN_WORD && is_mark(&second, "=")) {
         c.name = next(p).text;
-        c.name_place = t.place;
         want_mark(p, "=");
     }
     c.expr = parse_expr(p);

@@ -70,7 +70,6 @@ struct given_group {
     char *name, *parts;
     const char *file;
     unsigned long at;
-    bool closed; /* private */
 };
 
 struct given {
