@@ -61,7 +61,7 @@ uint32_t intern_add(struct intern *in, const char *s)
     return s ? intern_addn(in, s, strlen(s)) : 0;
 }
 
-uint32_t intern_findn(const struct intern *in, const char *s, size_t n)
+static uint32_t intern_findn(const struct intern *in, const char *s, size_t n)
 {
     if (n == 0)
         return 0;

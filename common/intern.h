@@ -33,7 +33,6 @@ uint32_t intern_addn(struct intern *in, const char *s, size_t n);
 
 /* INTERN_NONE if the string is not there. */
 uint32_t intern_find(const struct intern *in, const char *s);
-uint32_t intern_findn(const struct intern *in, const char *s, size_t n);
 
 /* The text, NUL-terminated, valid until intern_deinit; "" for an unknown number. */
 const char *intern_str(const struct intern *in, uint32_t id);

@@ -19,7 +19,8 @@ const struct opt *opt_next(const struct opt_command *cmd, const struct opt *prev
     return NULL;
 }
 
-const struct opt *opt_find(const struct opt_command *cmd, const char *name, size_t n)
+/* The row of an option, or NULL: by long name (n bytes, without dashes or "no-"), by letter. */
+static const struct opt *opt_find(const struct opt_command *cmd, const char *name, size_t n)
 {
     for (const struct opt *o = opt_next(cmd, NULL); o; o = opt_next(cmd, o))
         if (strlen(o->name) == n && memcmp(o->name, name, n) == 0)
@@ -27,7 +28,7 @@ const struct opt *opt_find(const struct opt_command *cmd, const char *name, size
     return NULL;
 }
 
-const struct opt *opt_find_letter(const struct opt_command *cmd, char letter)
+static const struct opt *opt_find_letter(const struct opt_command *cmd, char letter)
 {
     for (const struct opt *o = opt_next(cmd, NULL); o; o = opt_next(cmd, o))
         if (o->letter == letter && letter)

@@ -71,9 +71,6 @@ const char *opt_value(const struct opt_args *args, const char *name);
 size_t opt_count(const struct opt_args *args, const char *name);
 const char *opt_value_at(const struct opt_args *args, const char *name, size_t i);
 
-/* The row of an option, or NULL: by long name (n bytes, without dashes or "no-"), by letter. */
-const struct opt *opt_find(const struct opt_command *cmd, const char *name, size_t n);
-const struct opt *opt_find_letter(const struct opt_command *cmd, char letter);
 /* Steps through both tables: opt_next(cmd, NULL) is the first row, NULL the end. */
 const struct opt *opt_next(const struct opt_command *cmd, const struct opt *prev);
 

@@ -43,7 +43,8 @@ static bool is_sorted(const struct value_list *list)
 }
 
 /* Least significant digits first; a comparison sort took most of the time of a build. */
-void sort_by_frame(struct value_list *list)
+/* Sorts by frame; equal frames keep their order. */
+static void sort_by_frame(struct value_list *list)
 {
     struct db_value *from = list->data, *to, *scratch;
     uint32_t all = 0;

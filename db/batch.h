@@ -61,9 +61,6 @@ void batch_growth(struct batch *b, const struct growth_list *growth, const struc
 /* After the last profile. */
 void batch_finish(struct batch *b, const struct canon *c);
 
-/* Sorts by frame; equal frames keep their order. */
-void sort_by_frame(struct value_list *list);
-
 /* Does the profile take part in the statistics of a metric? Launchers do not where there are ranks; metrics of devices
  * are those of queues, all others those of threads. */
 bool profile_counts(const struct canon *c, uint32_t profile, uint32_t metric);

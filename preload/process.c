@@ -43,7 +43,9 @@ bool process_is_this(void)
     return confined & CONFINE_NUMBER || own_pid == raw_getpid();
 }
 
-bool process_is_own(void)
+/* Is this the process that the measurement file belongs to? Not so in a child made by vfork, which shares all memory.
+ */
+static bool process_is_own(void)
 {
     const struct hqm_header *header = file_header();
 

@@ -25,10 +25,6 @@ static inline unsigned process_epoch(void)
 /* Outside signal handlers: makes such a child known. */
 void process_check(void);
 
-/* Is this the process that the measurement file belongs to? Not so in a child made by vfork, which shares all memory.
- */
-bool process_is_own(void);
-
 /* Is this not a child made by vfork? So also in a forked child that has no file yet. */
 bool process_is_this(void);
 

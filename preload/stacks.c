@@ -69,7 +69,8 @@ static void widen(_Atomic uint64_t *from, _Atomic uint64_t *to, uint64_t low, ui
         atomic_store(to, high);
 }
 
-void stacks_doubt(uint64_t address, uint64_t bytes)
+/* [address, address + bytes) is about to change so that it may not be readable. */
+static void stacks_doubt(uint64_t address, uint64_t bytes)
 {
     uint64_t end = address + ((bytes + 4095) & ~4095ull);
     uint32_t count = atomic_load(&used);

@@ -18,9 +18,6 @@ void stacks_remove(uint32_t place);
 /* In a forked child: there are none. */
 void stacks_forget(void);
 
-/* [address, address + bytes) is about to change so that it may not be readable. */
-void stacks_doubt(uint64_t address, uint64_t bytes);
-
 /* A bare system call of the program is about to be made that may do that. */
 void stacks_watch(long number, const long a[6]);
 

@@ -165,7 +165,8 @@ static void begin(void)
     cut_close(opened);
 }
 
-void thread_end(void)
+/* This thread ends: its sources stop and its lane is free for others. */
+static void thread_end(void)
 {
     if (!self.alive)
         return;

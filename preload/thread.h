@@ -126,7 +126,4 @@ void thread_mark(uint32_t node, unsigned mark, uint64_t now_us);
 /* Numbers given out so far. */
 uint32_t thread_count(void);
 
-/* This thread ends: its sources stop and its lane is free for others. */
-void thread_end(void);
-
 #endif

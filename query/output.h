@@ -61,7 +61,4 @@ struct hq_error *output_write(const struct output_format *format, const struct t
 /* After a result, on standard error: the notes of the table, then the coverage line. */
 void output_notes(const struct table *t, FILE *err);
 
-/* "12001 of 12345 samples shown, 344 filtered, 3 partial call paths"; false if the coverage is not known. */
-bool output_coverage(const struct table *t, char *text, size_t size);
-
 #endif

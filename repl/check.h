@@ -30,8 +30,6 @@ struct checks {
 
 void checks_deinit(struct checks *c); /* check_report.c */
 size_t checks_count(const struct checks *c, enum check_outcome outcome);
-/* "1 of 5 checks failed, 1 inconclusive" */
-const char *checks_summary(const struct checks *c, struct arena *arena);
 
 /* TAP version 13: the head, a point (number counts from 1), the plan at the end. */
 void tap_begin(FILE *out);

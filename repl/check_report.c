@@ -23,7 +23,8 @@ size_t checks_count(const struct checks *c, enum check_outcome outcome)
     return n;
 }
 
-const char *checks_summary(const struct checks *c, struct arena *arena)
+/* "1 of 5 checks failed, 1 inconclusive" */
+static const char *checks_summary(const struct checks *c, struct arena *arena)
 {
     size_t n = c->all.len, failed = checks_count(c, CHECK_FAIL), open = checks_count(c, CHECK_INCONCLUSIVE),
            wrong = checks_count(c, CHECK_ERROR);

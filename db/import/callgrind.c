@@ -19,7 +19,7 @@ struct callgrind {
     struct map long_names;        /* event -> text of its `event:` line */
     uint32_t metrics[CG_EVENTS_MAX];
     unsigned positions; /* numbers before the costs: 1, or 2 with instructions */
-    bool line_is_last, has_header;
+    bool line_is_last;
     uint64_t position[2];
     uint32_t pid, thread;
     const char *command;
@@ -44,13 +44,13 @@ bool callgrind_sniff(const struct import_probe *p)
     return events && (strstr(events, "\nfn=") || strstr(events, "\nfl=") || strstr(events, "\nob="));
 }
 
-void cg_graph_init(struct cg_graph *g)
+static void cg_graph_init(struct cg_graph *g)
 {
     *g = (struct cg_graph){0};
     keymap_init(&g->function_keys, 2 * sizeof(uint32_t));
 }
 
-void cg_graph_clear(struct cg_graph *g)
+static void cg_graph_clear(struct cg_graph *g)
 {
     vec_clear(&g->functions);
     keymap_clear(&g->function_keys);
@@ -59,7 +59,7 @@ void cg_graph_clear(struct cg_graph *g)
     vec_clear(&g->numbers);
 }
 
-void cg_graph_deinit(struct cg_graph *g)
+static void cg_graph_deinit(struct cg_graph *g)
 {
     vec_deinit(&g->functions);
     keymap_deinit(&g->function_keys);

@@ -36,10 +36,6 @@ struct cg_graph {
     uint32_t profile;
 };
 
-void cg_graph_init(struct cg_graph *g);
-void cg_graph_clear(struct cg_graph *g);
-void cg_graph_deinit(struct cg_graph *g);
-
 /*
  * Makes call paths of the graph: the cost of a function is shared out to its callers in proportion to the first event's
  * inclusive cost of their calls (as gprof does; Graham, Kessler, McKusick: gprof: a call graph execution profiler,

@@ -81,15 +81,12 @@ struct hpct {
     uint32_t valued_contexts; /* of the summary profile, which comes first */
 };
 
-/* Checks magic, format and version. A missing optional file is left unmapped. */
-struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format,
-                                bool optional); /* hpctoolkit.c */
-/* A cursor over the whole file, at the header of section n (from 0), which has at least `bytes` bytes. */
+/* hpctoolkit.c: a cursor over the whole file, at the header of section n (from 0), which has at least `bytes` bytes. */
 struct hq_error *hpct_section(const struct hpct_file *f, unsigned n, const char *name, size_t bytes,
                               struct cursor *out);
-/* A cursor at an offset of the file; section is for its errors. */
+/* hpctoolkit.c: a cursor at an offset of the file; section is for its errors. */
 struct cursor hpct_at(const struct hpct_file *f, const char *section, uint64_t offset);
-/* The text at an offset; the cursor becomes bad if there is none. NULL for offset 0. */
+/* hpctoolkit.c: the text at an offset; the cursor becomes bad if there is none. NULL for offset 0. */
 const char *hpct_text(struct cursor *c, uint64_t offset);
 
 /* hpct_meta.c: title, kinds, metrics. hpct_tree.c: nodes and functions. */

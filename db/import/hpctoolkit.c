@@ -21,8 +21,9 @@ bool hpctoolkit_sniff(const struct import_probe *p)
     return meta ? file_exists(meta) : p->len >= 14 && memcmp(p->text, MAGIC "meta", 14) == 0;
 }
 
-struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format,
-                                bool optional)
+/* Checks magic, format and version. A missing optional file is left unmapped. */
+static struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format,
+                                       bool optional)
 {
     AUTO_FREE char *path = file_join(dir, name);
     struct hpct_header header;

@@ -81,7 +81,8 @@ static bool read_once(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-struct hq_error *import_sniff(const char *path, const struct import_format **out)
+/* The format of a file or directory; HQ_DATA with the names of the formats if nothing fits or it cannot be read. */
+static struct hq_error *import_sniff(const char *path, const struct import_format **out)
 {
     AUTO_FREE char *text = xmalloc(PROBE_BYTES + 1);
     struct import_probe p;

@@ -38,9 +38,6 @@ extern const struct import_format import_formats[]; /* ends with a NULL name */
 /* NULL if there is none of this name (in any case). */
 const struct import_format *import_find(const char *name);
 
-/* The format of a file or directory; HQ_DATA with the names of the formats if nothing fits or it cannot be read. */
-struct hq_error *import_sniff(const char *path, const struct import_format **out);
-
 struct import_file {
     const char *path;                   /* - is standard input: needs a format */
     const struct import_format *format; /* NULL: by looking */

@@ -15,11 +15,35 @@ enum { MAPPINGS_MAX = 16 << 20 }; /* hundreds of thousands of processes of one r
 /* asm/perf_regs.h: the kernel's order of registers, as DWARF's numbers. Segments and flags are not followed. */
 static const int8_t dwarf_of[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, -1, -1, -1, -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
 
+/* The number of the module of a path, a new one if need be. */
+static uint32_t module_number(struct perf_tasks *t, const char *path, const uint8_t *build_id, size_t build_id_len)
+{
+    struct {
+        uint64_t name;
+        uint32_t length;
+        uint8_t build_id[PERF_BUILD_ID];
+    } key = {.name = hash_str(path), .length = (uint32_t)build_id_len}; /* paths are few: their hashes differ */
+    bool is_new;
+
+    if (build_id_len)
+        memcpy(key.build_id, build_id, build_id_len);
+    uint32_t number = keymap_add(&t->names, &key, &is_new);
+
+    if (is_new) {
+        struct perf_module m = {.path = xstrdup(path), .build_id_len = (uint8_t)build_id_len};
+
+        memcpy(m.build_id, key.build_id, sizeof m.build_id);
+        m.is_vdso = !strcmp(path, "[vdso]");
+        vec_push(&t->modules, m);
+    }
+    return number;
+}
+
 void perf_tasks_init(struct perf_tasks *t)
 {
     *t = (struct perf_tasks){.inherited_max = MAPPINGS_MAX};
     keymap_init(&t->names, 8 + 4 + PERF_BUILD_ID);
-    perf_tasks_module(t, "[kernel]", NULL, 0);
+    module_number(t, "[kernel]", NULL, 0);
 }
 
 static void process_free(struct perf_process *p)
@@ -48,29 +72,6 @@ void perf_tasks_deinit(struct perf_tasks *t)
 }
 
 /* ---- modules ---- */
-
-uint32_t perf_tasks_module(struct perf_tasks *t, const char *path, const uint8_t *build_id, size_t build_id_len)
-{
-    struct {
-        uint64_t name;
-        uint32_t length;
-        uint8_t build_id[PERF_BUILD_ID];
-    } key = {.name = hash_str(path), .length = (uint32_t)build_id_len}; /* paths are few: their hashes differ */
-    bool is_new;
-
-    if (build_id_len)
-        memcpy(key.build_id, build_id, build_id_len);
-    uint32_t number = keymap_add(&t->names, &key, &is_new);
-
-    if (is_new) {
-        struct perf_module m = {.path = xstrdup(path), .build_id_len = (uint8_t)build_id_len};
-
-        memcpy(m.build_id, key.build_id, sizeof m.build_id);
-        m.is_vdso = !strcmp(path, "[vdso]");
-        vec_push(&t->modules, m);
-    }
-    return number;
-}
 
 static struct perf_image *image_of(struct perf_tasks *t, uint32_t module)
 {
@@ -274,7 +275,7 @@ static void note_map(struct perf_tasks *t, const struct perf_event *e)
     struct perf_mapping m = {.start = e->start, .end = e->start + e->length, .offset = e->offset};
     size_t at = first_behind(p, m.start);
 
-    m.module = file || vdso ? perf_tasks_module(t, e->path, e->build_id, e->build_id_len) : UINT32_MAX;
+    m.module = file || vdso ? module_number(t, e->path, e->build_id, e->build_id_len) : UINT32_MAX;
     vec_reserve(&p->mappings, 1);
     memmove(&p->mappings.data[at + 1], &p->mappings.data[at], (p->mappings.len - at) * sizeof m);
     p->mappings.data[at] = m;

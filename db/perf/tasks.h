@@ -90,9 +90,6 @@ struct perf_process *perf_tasks_process(struct perf_tasks *t, uint32_t pid);
 /* The path of a sample; `registers` is their mask in the kernel's order. Lives until the next one. */
 void perf_tasks_unwind(struct perf_tasks *t, const struct perf_event *e, uint64_t registers, struct perf_path *out);
 
-/* The module and its number for a path. */
-uint32_t perf_tasks_module(struct perf_tasks *t, const char *path, const uint8_t *build_id, size_t build_id_len);
-
 /* Where a mapping that holds the address is; NULL: none. */
 struct perf_mapping *perf_tasks_mapping(struct perf_process *p, uint64_t address);
 

@@ -140,7 +140,9 @@ static int start_by(int event, clockid_t clock, int flags, uint64_t first, uint6
     return 0;
 }
 
-int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period)
+/* In nanoseconds: when it fires first, and how often from then on. An errno value, 0: it runs. Safe in a signal
+ * handler. */
+static int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period)
 {
     return start_by(event, clock, 0, first, period);
 }
@@ -177,7 +179,8 @@ void timer_unwatch(int watch)
     atomic_fetch_sub(&watches, 1);
 }
 
-void timer_stop(int event)
+/* Of this thread; nothing if it does not run. Safe in a signal handler. */
+static void timer_stop(int event)
 {
     if (self.timer[event] && !(confined & CONFINE_TIMERS)) /* it ends with the process */
         raw_syscall(SYS_timer_delete, self.timer[event] - 1, 0, 0, 0, 0, 0);

@@ -4,14 +4,6 @@
 #define HQ_PRELOAD_SOURCES_TIMER_H
 
 #include <stdint.h>
-#include <time.h>
-
-/* In nanoseconds: when it fires first, and how often from then on. An errno value, 0: it runs. Safe in a signal
- * handler. */
-int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period);
-
-/* Of this thread; nothing if it does not run. Safe in a signal handler. */
-void timer_stop(int event);
 
 /* The thread's software clock, if it has one, is followed by a timer. Safe in a signal handler. */
 void timer_take_over(void);

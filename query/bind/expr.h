@@ -123,8 +123,6 @@ void named_in_expectation(struct binding *b, const struct program *condition, bo
 struct hq_error *named_check(struct binding *b);
 /* Likewise of a pattern; *unknown becomes why, if it is not NULL. */
 struct hq_error *names_check(struct binding *b, const struct pattern *named, const char **unknown);
-/* The kind of that name, in any case; SCOPE_KINDS if there is none. */
-enum scope_kind kinds_find(const char *name);
 /* `kind = line`: the kind, where the expression is a word that is also an attribute; else NULL. */
 const char *kinds_bare(const struct expr *e, const struct expr *other);
 /* The program for a metric column: $number, from 1. *name is its heading. NULL if there is no such column. */

@@ -8,7 +8,8 @@
 #include "query/pattern/pattern.h"
 #include <strings.h>
 
-enum scope_kind kinds_find(const char *word)
+/* The kind of that name, in any case; SCOPE_KINDS if there is none. */
+static enum scope_kind kinds_find(const char *word)
 {
     enum scope_kind k = 0;
 

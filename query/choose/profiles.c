@@ -71,7 +71,8 @@ void profiles_group_deinit(struct groups_of_profiles *g)
     *g = (struct groups_of_profiles){0};
 }
 
-struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw)
+/* Adds the values of a profile to raw[position]. */
+static struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw)
 {
     const struct tree *t = &s->tree;
     struct db_value x;

@@ -29,9 +29,6 @@ void profiles_group(const struct selection *s, enum per per, enum which_profiles
 enum per profiles_usual(const struct selection *s);
 void profiles_group_deinit(struct groups_of_profiles *g);
 
-/* Adds the values of a profile to raw[position]. */
-struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
-
 /* Prefix sums [positions + 1] of the values of a group, as far as they are in totals. */
 struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group,
                                  uint32_t metric, int64_t *prefix);

@@ -285,7 +285,7 @@ const char *foreign_clause(const char *word)
     return find_foreign(foreign_clauses, sizeof foreign_clauses / sizeof *foreign_clauses, word);
 }
 
-const char *foreign_operator(const char *word)
+static const char *foreign_operator(const char *word)
 {
     return find_foreign(foreign_operators, sizeof foreign_operators / sizeof *foreign_operators, word);
 }

@@ -108,7 +108,6 @@ extern const struct setting_word setting_words[SETTING_KINDS];
  * is not known (foreign.c). */
 const char *foreign_statement(const char *word);
 const char *foreign_clause(const char *word);
-const char *foreign_operator(const char *word);
 const char *foreign_function(const char *word);
 
 /* True if the clause has a meaning for the view; else *why (may be NULL) is the reason, a clause of a sentence. */

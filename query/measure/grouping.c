@@ -181,7 +181,8 @@ static enum grouped in_force(const struct query_env *env)
     return g < GROUPED_KINDS ? g : GROUPED_DEFINED;
 }
 
-struct hq_error *grouping_make(struct run *run, enum grouped grouped, const struct grouping **out)
+/* In the run's arena, made once. GROUPED_DEFINED is what `set groups` makes of it. */
+static struct hq_error *grouping_make(struct run *run, enum grouped grouped, const struct grouping **out)
 {
     struct grouping *made;
 

@@ -33,9 +33,6 @@ struct grouping {
 /* The message where no group is defined. */
 #define NO_GROUPS "no group is defined: `set groups FILE` or `group NAME = ...` defines some"
 
-/* In the run's arena, made once. GROUPED_DEFINED is what `set groups` makes of it. */
-struct hq_error *grouping_make(struct run *run, enum grouped grouped, const struct grouping **out);
-
 /* Those that the query's view shows. A check of one that names nothing known is inconclusive, unless others are chosen.
  */
 struct hq_error *grouping_make_shown(struct run *run, const struct grouping **out);

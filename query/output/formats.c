@@ -171,7 +171,8 @@ struct hq_error *output_write(const struct output_format *format, const struct t
     return NULL;
 }
 
-bool output_coverage(const struct table *t, char *text, size_t size)
+/* "12001 of 12345 samples shown, 344 filtered, 3 partial call paths"; false if the coverage is not known. */
+static bool output_coverage(const struct table *t, char *text, size_t size)
 {
     const struct coverage *c = &t->coverage;
 

@@ -171,8 +171,8 @@ static struct hq_error *find_bursts(struct run *run, const struct trace *t, stru
     return err;
 }
 
-struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
-                             char **doubt)
+static struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
+                                    char **doubt)
 {
     AUTO(bounds_deinit) struct bounds b = between ? (struct bounds){0} : default_bounds(run);
     bool marked = b.mpi && visits_are_marked(&run->selection, b.mpi);

@@ -12,18 +12,15 @@
 #include "query/choose/visits.h"
 
 /*
- * The bursts of the profiles of a trace between what matches (by context; NULL: the default), in the order of profiles
- * and time, numbered in each. Those that were found by samples begin and end halfway between two. *doubt becomes why
- * they may be others than they seem, or NULL; the caller frees it.
+ * The visits to what matches (mark: by context) of the profiles of a trace, in the order of profiles and time, numbered
+ * in each profile. Those that were found by samples begin and end halfway between two samples. *doubt becomes why they
+ * may be others than they seem, or NULL; the caller frees it.
  */
-struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
-                             char **doubt);
-
-/* The visits of the profiles of a trace to what matches, likewise. */
 struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint8_t *mark, struct visits *out,
                               char **doubt);
 
-/* Those that the query's view asks for by `of` or `between`. */
+/* Likewise those that the query's view asks for: the visits to its `of`, else the bursts between its `between`, else
+ * those between what is no computing. */
 struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt);
 
 /* The metrics whose traces say when they grew, and where there are marked stretches those that were counted at marks:
