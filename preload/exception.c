@@ -50,11 +50,13 @@ bool walk_behind_exception(struct walk *w)
         return false;
     for (int i = 0; i < WORDS_MAX && walk_load(&w->stack, at, &pc); i++, at += 8) {
         pc = arch_code_address(pc);
+        w->memo->words_searched++;
         if (!walk_plausible_return(w, pc))
             continue;
         w->frames = kept;
         if (walk_from(w, pc, at))
             return true;
+        w->memo->words_searched += w->frames;
     }
     w->frames = tried < kept ? tried : kept;
     w->partial = reason;

@@ -92,8 +92,8 @@ static void read_and_store(struct lane *lane, struct place place, int event, uin
 
 /*
  * A walk that takes longer than from one sample to the next would leave the program no time at all: after one that is
- * not short it rests several times as long as that took. So long (us) a walk that is not long takes only where another
- * program had the processor.
+ * not short, by frames and by words that were searched for one, it rests several times as long as that took. So long
+ * (us) a walk that is not long takes only where another program had the processor.
  */
 enum { SHORT_WALK = 64, LONG_WALK = 1024, REST = 4, HELD_UP = 1000 };
 
@@ -160,7 +160,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     }
     lane = self.lane;
     if (lane) {
-        uint64_t walked = lane->memo.frames_walked;
+        uint64_t walked = lane->memo.frames_walked + lane->memo.words_searched;
         fired_before = self.late_ns / 1000 < now ? self.late_ns / 1000 : 0; /* a forked child has just made its file */
         if (counts_wanted(event))
             counts_read();
@@ -172,7 +172,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
             self.resumed.pc = 0;
             place = own_work(place);
         }
-        walked = lane->memo.frames_walked - walked;
+        walked = lane->memo.frames_walked + lane->memo.words_searched - walked;
         if (__builtin_expect(walked > SHORT_WALK, 0))
             rest(walked, now);
     }

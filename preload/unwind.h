@@ -51,7 +51,7 @@ struct memo {
     uint32_t regular;
     struct cfi *cfi;       /* scratch */
     struct follow *follow; /* likewise, rarely touched; where code is followed */
-    uint64_t hits, frames_reused, frames_walked;
+    uint64_t hits, frames_reused, frames_walked, words_searched;
 };
 
 /* Where the sample was, NO_NODE if there is no space. `partial` is set to the reason (enum hqm_partial) or 0. */

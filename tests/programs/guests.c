@@ -326,6 +326,36 @@ static void deep_generated(void)
     puts("back");
 }
 
+uintptr_t _Unwind_GetIP(void *context); /* libgcc_s.so */
+
+static char looked_at[4096];
+
+static __attribute__((noinline)) void leave_words(void)
+{
+    volatile uint64_t words[10000];
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = (uint64_t)looked_at + i % sizeof looked_at;
+}
+
+/* Generated code without a frame pointer, whose frame of 64 KiB hides all others, calls the exceptions' runtime again
+ * and again. */
+static void generated_runtime(void)
+{
+    /* push %rbx; push %rbp; push %r12; mov %rsi,%r12; mov %rdx,%rbx; mov %rdi,%rbp; sub $65536,%rsp;
+     * 1: mov %rbp,%rdi; call *%r12; dec %rbx; jnz 1b; add $65536,%rsp; pop %r12; pop %rbp; pop %rbx; ret */
+    static const unsigned char again[] = {0x53, 0x55, 0x41, 0x54, 0x49, 0x89, 0xf4, 0x48, 0x89, 0xd3, 0x48,
+                                          0x89, 0xfd, 0x48, 0x81, 0xec, 0x00, 0x00, 0x01, 0x00, 0x48, 0x89,
+                                          0xef, 0x41, 0xff, 0xd4, 0x48, 0xff, 0xcb, 0x75, 0xf5, 0x48, 0x81,
+                                          0xc4, 0x00, 0x00, 0x01, 0x00, 0x41, 0x5c, 0x5d, 0x5b, 0xc3};
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    memcpy(page, again, sizeof again);
+    leave_words();
+    ((void (*)(void *, void *, long))page)(looked_at, (void *)_Unwind_GetIP, 50000000);
+    puts("back");
+}
+
 static void *spin_some(void *unused)
 {
     spin(50);
@@ -384,6 +414,7 @@ int main(int argc, char **argv)
                                          {"keyed-stack", keyed_stack},
                                          {"unreadable-code", unreadable_code},
                                          {"deep-generated", deep_generated},
+                                         {"generated-runtime", generated_runtime},
                                          {"filtered", filtered}};
 
     return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
