@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/libc.h"
 
+#include "preload/defined.h"
 #include "preload/export.h"
 #include "preload/kernel.h"
 #include "preload/raw.h"
@@ -27,67 +28,11 @@ static struct {
     __typeof__(&dl_iterate_phdr) each;
 } loader;
 
-/* The header of DT_GNU_HASH, and what lies behind it. */
-struct gnu_hash {
-    uint32_t buckets, first, words, shift;
-    uint64_t filter[];
-};
-
-static const ElfW(Sym) *
-    search(const struct gnu_hash *table, const ElfW(Sym) * symbols, const char *texts, const char *name)
-{
-    const uint32_t *buckets = (const uint32_t *)(table->filter + table->words), *hashes = buckets + table->buckets;
-    uint32_t hash = 5381;
-
-    for (const char *c = name; *c; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    for (uint32_t i = buckets[hash % table->buckets]; i >= table->first; i++) {
-        uint32_t found = hashes[i - table->first];
-
-        if ((found | 1) == (hash | 1) && symbols[i].st_shndx != SHN_UNDEF &&
-            same_text(texts + symbols[i].st_name, name))
-            return &symbols[i];
-        if (found & 1)
-            break;
-    }
-    return NULL;
-}
-
-struct symbols {
-    const struct gnu_hash *table; /* NULL: there is none */
-    const ElfW(Sym) * symbols;
-    const char *texts;
-};
-
-/* An address of the dynamic section, which the loader has not made of an offset where it cannot write (the vDSO's). */
-static const void *located(const struct link_map *map, ElfW(Addr) address)
-{
-    return (const void *)(address < map->l_addr ? address + map->l_addr : address);
-}
-
-static struct symbols symbols_in(const struct link_map *map)
-{
-    struct symbols s = {NULL, NULL, NULL};
-
-    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_GNU_HASH)
-            s.table = located(map, entry->d_un.d_ptr);
-        else if (entry->d_tag == DT_SYMTAB)
-            s.symbols = located(map, entry->d_un.d_ptr);
-        else if (entry->d_tag == DT_STRTAB)
-            s.texts = located(map, entry->d_un.d_ptr);
-    }
-    if (!s.symbols || !s.texts)
-        s.table = NULL;
-    return s;
-}
-
 static void *symbol_of(const struct link_map *map, const char *name)
 {
-    struct symbols s = symbols_in(map);
-    const ElfW(Sym) *found = s.table ? search(s.table, s.symbols, s.texts, name) : NULL;
+    struct defined s = defined_in(map);
 
-    return found ? (void *)(map->l_addr + found->st_value) : NULL;
+    return defined_find(&s, name);
 }
 
 /*
@@ -276,9 +221,9 @@ void *real_next(const char *name)
 static bool others_have(const char *name)
 {
     for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-        struct symbols s = map->l_ld == _DYNAMIC ? (struct symbols){0} : symbols_in(map);
+        struct defined s = map->l_ld == _DYNAMIC ? (struct defined){0} : defined_in(map);
 
-        if (map->l_ld != _DYNAMIC && (!s.table || search(s.table, s.symbols, s.texts, name)))
+        if (map->l_ld != _DYNAMIC && (!defined_is_known(&s) || defined_find(&s, name)))
             return true;
     }
     return false;

@@ -16,6 +16,7 @@
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
+#include "preload/weak.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static void begin(void)
 {
     say_prepare();
     real_find_all(libc_find_first);
+    weak_forget();
     if (!options_read())
         return;
     options.active = false;

@@ -20,8 +20,9 @@
 
 typedef void copy_function(void *to, void *from);
 
-enum { PLACES_MOST = 8192, KNOWN_PLACES = 64, TRIES = 4, DETACHED = 1 << 13 };
-enum { LOOP_MOST = 1 << 16 }; /* bytes of arguments that are copied once more for a taskloop */
+enum { PLACES_MOST = 8192, KNOWN_PLACES = 64, TRIES = 4 };
+enum { UP = 1 << 8, DETACHED = 1 << 13 }; /* flags */
+enum { LOOP_MOST = 1 << 16 };             /* bytes of arguments that are copied once more for a taskloop */
 
 /* Where tasks are created. */
 struct task_place {
@@ -208,6 +209,27 @@ static bool wrap_loop(void *room, uint64_t frame, const void *call, body_functio
     return true;
 }
 
+/*
+ * Without a runtime, which a weak reference may find only us in place of (weak.h), who creates a task runs it, and a
+ * taskloop as one: `words` are its bounds, else NULL.
+ */
+static __attribute__((noinline, cold)) void run_alone(body_function *body, void *data, copy_function *copier, long size,
+                                                      long align, const uint64_t *words)
+{
+    size_t boundary = boundary_of(align), bytes = copier && size > 0 && size <= LOOP_MOST ? (size_t)size : 0;
+    char room[bytes ? bytes + boundary : 1];
+
+    if (bytes && !(boundary & (boundary - 1))) {
+        void *copied = (void *)(((uintptr_t)room + boundary - 1) & ~(uintptr_t)(boundary - 1));
+
+        copier(copied, data);
+        data = copied;
+    }
+    if (words)
+        memcpy(data, words, 2 * sizeof *words);
+    body(data);
+}
+
 #define FRAME (uint64_t) __builtin_frame_address(0)
 
 void GOMP_task(body_function *body, void *data, copy_function *copier, long size, long align, bool deferred,
@@ -218,18 +240,28 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
     __typeof__(&GOMP_task) real_ = RUNTIME(GOMP_task);
     struct task task;
 
+    if (!real_) {
+        run_alone(body, data, copier, size, align, NULL);
+        return;
+    }
     region_opening(!(flags & DETACHED) && wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align));
     real_(body, data, copier, size, align, deferred, flags, depend, priority, detach);
     region_opening(false);
 }
 
-#define TASKLOOP(function, number) \
+#define TASKLOOP(function, number, upwards) \
     void function(body_function *body, void *data, copy_function *copier, long size, long align, unsigned flags, \
                   unsigned long tasks, int priority, number start, number end, number step); \
     EXPORT void function(body_function *body, void *data, copy_function *copier, long size, long align, \
                          unsigned flags, unsigned long tasks, int priority, number start, number end, number step) \
     { \
         __typeof__(&function) real_ = RUNTIME(function); \
+\
+        if (!real_) { \
+            if ((upwards) ? start < end : start > end) \
+                run_alone(body, data, copier, size, align, (uint64_t[]){(uint64_t)start, (uint64_t)end}); \
+            return; \
+        } \
         size_t bytes = loop_room(copier, size, align); \
         char room[bytes ? bytes + boundary_of(align) : 1]; \
 \
@@ -237,5 +269,5 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
         real_(body, data, copier, size, align, flags, tasks, priority, start, end, step); \
         region_opening(false); \
     }
-TASKLOOP(GOMP_taskloop, long)
-TASKLOOP(GOMP_taskloop_ull, unsigned long long)
+TASKLOOP(GOMP_taskloop, long, step > 0)
+TASKLOOP(GOMP_taskloop_ull, unsigned long long, (flags & UP) != 0)

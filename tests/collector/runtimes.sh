@@ -75,17 +75,63 @@ cat "$TMP"/lookups* | grep -c 'symbol=GOMP_parallel;.*file=.*libgomp' >"$TMP/cou
 check "it is looked up once for a place that calls, not for each region ($(cat "$TMP/count"))" holds "$(cat "$TMP/count") >= 1 && $(cat "$TMP/count") <= 6"
 rm -f "$TMP"/lookups*
 
-# A weak reference where there is no runtime never came back.
+# A weak reference is NULL where nobody has what it names: a program took the library for there, because its wrapper was, and called what is not wrapped, or
+# ended in the wrapper. In a plugin, which is bound later, the wrappers do what there is to do without a runtime.
 cat >"$TMP/weak.c" <<'C'
 #include <stdio.h>
-void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
-void __kmpc_fork_call(void *, int, void (*)(int *, int *, ...), ...) __attribute__((weak));
-static int sum;
-static void body(void *data) { sum += *(int *)data; }
-static void micro(int *thread, int *team, int *a, long b, long c, long d, long e, long f) { sum += *thread + *team + *a + b + c + d + e + f; }
+#define EACH(X) X(GOMP_parallel) X(GOMP_parallel_start) X(GOMP_parallel_reductions) X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull) X(GOMP_teams_reg) \
+    X(__kmpc_fork_call) X(ompt_start_tool) X(omp_get_num_threads) X(MPI_Init) X(MPI_Send_c) X(mpi_init_) X(MPI_Comm_rank) X(clCreateContext) X(clFinish) \
+    X(poll) X(malloc) X(pthread_create)
+#define DECLARE(name) extern int name() __attribute__((weak));
+EACH(DECLARE)
+#define ROW(name) {#name, (void *)name},
+static struct { const char *name; void *at; } table[] = {EACH(ROW)};
+#define TOLD(name) printf("%s %d\n", #name, name != 0);
 int main(void)
 {
+    EACH(TOLD)
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+        printf("%s %d\n", table[i].name, table[i].at != 0);
+    return 0;
+}
+C
+for linked in "-Wl,-z,now,-z,relro" "-Wl,-z,lazy,-z,norelro" "-Wl,--hash-style=sysv" "-Wl,--no-as-needed -lgomp"; do
+    gcc -w -fno-builtin -O1 -fPIE -pie -o "$TMP/weak" "$TMP/weak.c" $linked && "$TMP/weak" >"$TMP/weak.bare"
+    for event in CPUTIME ALLOC MPI GPU; do
+        record -e $event -- "$TMP/weak"
+        check "weak references, $linked, -e $event: as without hq: $(diff "$TMP/weak.bare" "$TMP/out" | tr '\n' ' ')" cmp -s "$TMP/weak.bare" "$TMP/out"
+    done
+done
+
+cat >"$TMP/plugged.c" <<'C'
+#include <stdio.h>
+typedef void body_function(void *);
+void GOMP_parallel(body_function *, void *, unsigned, unsigned) __attribute__((weak));
+void GOMP_task(body_function *, void *, void (*)(void *, void *), long, long, _Bool, unsigned, void **, int, void *) __attribute__((weak));
+void GOMP_taskloop(body_function *, void *, void (*)(void *, void *), long, long, unsigned, unsigned long, int, long, long, long) __attribute__((weak));
+void GOMP_taskloop_ull(body_function *, void *, void (*)(void *, void *), long, long, unsigned, unsigned long, int, unsigned long long, unsigned long long,
+                       unsigned long long) __attribute__((weak));
+void __kmpc_fork_call(void *, int, void (*)(int *, int *, ...), ...) __attribute__((weak));
+static long sum;
+static void body(void *data) { sum += *(int *)data; }
+static void micro(int *thread, int *team, int *a, long b, long c, long d, long e, long f) { sum += *thread + *team + *a + b + c + d + e + f; }
+struct arguments { long start, end; struct arguments *self; };
+static void loop(void *data)
+{
+    struct arguments *a = data;
+    for (long i = a->start; i != a->end; i += a->start < a->end ? 1 : -1)
+        sum += a->self == a ? 1000000 : 0;
+}
+static void copy(void *to, void *from)
+{
+    struct arguments *a = to;
+    *a = *(struct arguments *)from;
+    a->self = (unsigned long)a % 64 ? 0 : a;
+}
+void plugged(void)
+{
     int one = 1;
+    struct arguments a = {0, 1, &a};
     if (GOMP_parallel)
         GOMP_parallel(body, &one, 2, 0);
     else
@@ -94,13 +140,24 @@ int main(void)
         __kmpc_fork_call(NULL, 6, (void (*)(int *, int *, ...))micro, &one, 10l, 100l, 1000l, 10000l, 100000l);
     else
         sum += 111111;
-    printf("%d\n", sum);
-    return 0;
+    if (GOMP_task) {
+        GOMP_task(loop, &a, NULL, sizeof a, 8, 1, 0, NULL, 0, NULL);
+        GOMP_task(loop, &a, copy, sizeof a, 64, 1, 0, NULL, 0, NULL);
+        GOMP_taskloop(loop, &a, NULL, sizeof a, 8, 0, 0, 0, 5, 8, 1);
+        GOMP_taskloop(loop, &a, copy, sizeof a, 64, 0, 0, 0, 8, 5, -1);
+        GOMP_taskloop(loop, &a, NULL, sizeof a, 8, 0, 0, 0, 8, 5, 1);
+        GOMP_taskloop_ull(loop, &a, NULL, sizeof a, 8, 1 << 8, 0, 0, 5, 8, 1);
+        GOMP_taskloop_ull(loop, &a, NULL, sizeof a, 8, 0, 0, 0, 5, 8, 1);
+    } else {
+        sum += 11000000;
+    }
+    printf("%ld\n", sum);
 }
 C
-gcc -O1 -fPIE -pie -o "$TMP/weak" "$TMP/weak.c"
-LIMIT=20 record -- "$TMP/weak"
-check "weak references without a runtime: the program ends, and is right" [ "$status $(cat "$TMP/out")" = "0 111112" ]
+printf '%s\n' '#include <dlfcn.h>' 'int main(int n, char **v) { void *p = dlopen(v[1], RTLD_NOW); ((void (*)(void))dlsym(p, "plugged"))(); return n - 2; }' >"$TMP/plugs.c"
+gcc -O1 -shared -fPIC -o "$TMP/plugged.so" "$TMP/plugged.c" && gcc -o "$TMP/plugs" "$TMP/plugs.c" && "$TMP/plugs" "$TMP/plugged.so" >"$TMP/plugged.bare"
+LIMIT=20 record -- "$TMP/plugs" "$TMP/plugged.so"
+check "weak references of a plugin without a runtime: it is right: $status $(cat "$TMP/out")" [ "$status $(cat "$TMP/out")" = "0 $(cat "$TMP/plugged.bare")" ]
 
 # What clang calls has arguments of any number: those in registers, of both kinds, and on the stack arrive. The runtime is one that prints them.
 cat >"$TMP/prints.c" <<'C'

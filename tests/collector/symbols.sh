@@ -25,10 +25,10 @@ for kind in undefined defined; do
     check "$kind symbols are those in $file" [ ! -s "$TMP/err" ]
 done
 # Functions are looked up while AddressSanitizer begins: gcc 10's strcmp and strrchr are there by then and lead nowhere.
-object=$(find "$(dirname "$HQ")/$BUILD" "$BUILD" -path '*/preload/libc.o' 2>/dev/null | head -1)
-if [ "${1:-}" != --write ] && [ -n "$object" ]; then
-    check "looking functions up takes none of those that a sanitizer replaces" [ -z "$(nm "$object" | grep -E ' U (str[^e]|mem)')" ]
-fi
+for part in libc defined weak; do
+    object=$(find "$(dirname "$HQ")/$BUILD" "$BUILD" -path "*/preload/$part.o" 2>/dev/null | head -1)
+    [ "${1:-}" = --write ] || [ -z "$object" ] || check "looking functions up takes none of those that a sanitizer replaces ($part)" [ -z "$(nm "$object" | grep -E ' U (str[^e]|mem)')" ]
+done
 # It runs where the C library is 2.28 or later: newer functions are looked up when they are needed (preload/libc.h).
 newer() {
     for library in $libraries; do

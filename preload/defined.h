@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The symbols that a loaded library defines, read from its memory: the loader is not asked, and nothing is allocated.
+ */
+#ifndef HQ_PRELOAD_DEFINED_H
+#define HQ_PRELOAD_DEFINED_H
+
+#include <link.h>
+#include <stdbool.h>
+
+struct defined {
+    uint64_t base;                /* link address 0 */
+    const struct gnu_hash *table; /* NULL: there is none, as with --hash-style=sysv */
+    uint32_t count;               /* of symbols, where there is no table; 0 then: nothing is known */
+    const ElfW(Sym) * symbols;
+    const char *texts;
+};
+
+struct defined defined_in(const struct link_map *map);
+
+static inline bool defined_is_known(const struct defined *s)
+{
+    return s->table || s->count;
+}
+
+/* Where a symbol is; NULL: it is not defined there, or that is not known. */
+void *defined_find(const struct defined *s, const char *name);
+
+/* An address of the dynamic section, which the loader has not made of an offset where it cannot write (the vDSO's). */
+const void *defined_located(const struct link_map *map, ElfW(Addr) address);
+
+#endif
