@@ -10,6 +10,7 @@
 #define HQ_PRELOAD_LANE_H
 
 #include "preload/file.h"
+#include "preload/openmp/marks.h"
 #include "preload/options.h"
 #include "preload/ring.h"
 #include "preload/unwind.h"
@@ -66,9 +67,9 @@ struct lane {
     struct hqm_thread *thread; /* of the present owner, NULL if its record found no space */
     struct column regions, messages;
     struct ring ring;
-    uint32_t owner;                /* number of the present owner */
-    uint64_t traced_us;            /* time of the last record of the trace */
-    uint64_t opened[LANE_REGIONS]; /* by nesting: how often its threads have opened or left a region; read by others */
+    uint32_t owner;                    /* number of the present owner */
+    uint64_t traced_us;                /* time of the last record of the trace */
+    struct turns opened[LANE_REGIONS]; /* by nesting */
     struct lane_room *room;
 };
 

@@ -41,8 +41,8 @@ static __attribute__((noinline)) void run(void *argument)
     marks_leave(here);
     if (r->home == &marks)
         marks_enter((struct mark){r->frame, r->id, HQM_NODE_WAIT, MARK_OURS});
-    else if (r->counter)
-        marks_wait(r->id, r->counter, r->value);
+    else if (r->turns)
+        marks_wait(r->id, r->turns, r->value);
 }
 
 static void leave(struct region *r)

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+enum { TURNS_KNOWN = 3 }; /* the third region after it is the first that may have its place in turns_left */
+
 __thread struct marks marks __attribute__((tls_model("initial-exec")));
 
 /* Where a change of the number of marks begins to matter: at the outermost that comes or goes. */
@@ -45,20 +47,32 @@ void marks_leave_any(uint64_t sp)
     cut(outside(sp));
 }
 
-void marks_wait(uint64_t region, const uint64_t *counter, uint64_t value)
+void marks_wait(uint64_t region, struct turns *turns, uint64_t value)
 {
     marks_settle();
     if (marks.count > 1 || (marks.count && marks.mark[0].sp != MARK_BASE))
         return;
     marks.mark[0] = (struct mark){MARK_BASE, region, HQM_NODE_WAIT, MARK_ANY};
     marks.waiting_since = value;
-    marks.waiting = counter;
+    marks.waiting = turns;
     marks_count(1, MARK_BASE);
+}
+
+/* Was the region, which has been left, not left yet when the sample fired? */
+static bool was_waiting(struct turns *turns)
+{
+    uint64_t left = __atomic_load_n(turns_left(turns, marks.waiting_since), __ATOMIC_ACQUIRE);
+    uint64_t count = __atomic_load_n(&turns->count, __ATOMIC_RELAXED);
+
+    return marks.as_of_ns && marks.as_of_ns < left && count - marks.waiting_since <= TURNS_KNOWN;
 }
 
 void marks_settle(void)
 {
-    if (marks.count != 1 || !marks.waiting || __atomic_load_n(marks.waiting, __ATOMIC_ACQUIRE) == marks.waiting_since)
+    struct turns *turns = __atomic_load_n(&marks.waiting, __ATOMIC_RELAXED); /* a sample may come and settle it */
+
+    if (marks.count != 1 || !turns || __atomic_load_n(&turns->count, __ATOMIC_ACQUIRE) == marks.waiting_since ||
+        was_waiting(turns))
         return;
     marks.count = 0;
     marks.waiting = NULL;

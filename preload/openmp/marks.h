@@ -21,6 +21,16 @@ enum { MARKS_MAX = 32 }; /* regions nested deeper count for the 32nd */
 
 #define MARK_BASE UINT64_MAX /* `sp` of a mark for all of the stack */
 
+/* How often a thread has opened or left a region at one depth of nesting, and when it left the last two of them
+ * (CLOCK_MONOTONIC; 0: not known), by what the count was within. Read by other threads. */
+struct turns {
+    uint64_t count, left_ns[2];
+};
+static inline uint64_t *turns_left(struct turns *t, uint64_t within)
+{
+    return &t->left_ns[within / 2 % 2];
+}
+
 struct mark {
     uint64_t sp;     /* frames whose stack pointer is not above it are inside */
     uint64_t region; /* lane << 32 | node */
@@ -33,9 +43,10 @@ struct marks {
     uint32_t count;
     uint64_t phase;   /* the innermost that the thread is in (preload/phases.h), 0 none: its node is above all others */
     uint64_t changed; /* at or below this place of the stack other marks hold than at the last walk; 0: nowhere */
-    /* A mark for all of the stack holds as long as *waiting is what it was. */
-    const uint64_t *waiting;
+    /* A mark for all of the stack holds as long as waiting->count is what it was. */
+    struct turns *waiting;
     uint64_t waiting_since;
+    uint64_t as_of_ns; /* a sample is taken that fired then, and may be seen much later; 0: now counts */
     struct mark mark[MARKS_MAX];
 };
 
@@ -88,9 +99,9 @@ static inline void marks_leave(uint64_t sp)
         marks_count(count - 1, marks.mark[count - 1].sp);
 }
 
-/* The thread belongs to a region as long as *counter is `value`, and what is not the program's code waits there. For
- * threads that do nothing else. */
-void marks_wait(uint64_t region, const uint64_t *counter, uint64_t value);
+/* The thread belongs to a region as long as turns->count is `value`, and what is not the program's code waits there.
+ * For threads that do nothing else. */
+void marks_wait(uint64_t region, struct turns *turns, uint64_t value);
 
 /* Before a walk: the end of a region may have been reached meanwhile. Safe in signal handlers. */
 void marks_settle(void);

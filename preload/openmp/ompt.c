@@ -89,8 +89,8 @@ static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_d
         return;
     if (r->home == &marks)
         region_team(r, (int)threads);
-    if (r->home != &marks && r->counter)
-        marks_wait(r->id, r->counter, r->value);
+    if (r->home != &marks && r->turns)
+        marks_wait(r->id, r->turns, r->value);
     else if (r->home == &marks && r->frame)
         marks_enter((struct mark){r->frame, r->id, HQM_NODE_WAIT, MARK_ANY});
 }

@@ -60,10 +60,10 @@ static void find(struct region *r, struct place here, const void *body, const vo
     if (!r->record->runtime)
         describe(r->record, body, call, runtime);
     r->id = (uint64_t)lane->number << 32 | r->record->node;
-    r->counter = NULL;
+    r->turns = NULL;
     if (depth < LANE_REGIONS) {
-        r->counter = &lane->opened[depth];
-        r->value = ++lane->opened[depth];
+        r->turns = &lane->opened[depth];
+        r->value = ++lane->opened[depth].count;
     }
     depth++;
 }
@@ -156,18 +156,28 @@ uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body)
     return record ? (uint64_t)self.lane->number << 32 | record->node : 0;
 }
 
+/* The next opening of a region at that depth comes from this thread. */
+static void tell_left(struct region *r, uint64_t now)
+{
+    if (!r->turns)
+        return;
+    __atomic_store_n(turns_left(r->turns, r->value), now, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->turns->count, r->value + 1, __ATOMIC_RELEASE);
+}
+
 void region_close(struct region *r)
 {
     if (r->epoch != process_epoch() || !self.lane || !self.lane->number)
         return; /* this is another process now: it has nothing of the region */
     if (depth)
         depth--;
-    if (r->counter)
-        __atomic_store_n(r->counter, r->value + 1, __ATOMIC_RELEASE);
-    if (r->record) {
+    if (!r->record) {
+        tell_left(r, 0);
+    } else {
         bool marked = options.trace && guard_enter(); /* before the clock is read: no sample of later comes before it */
         uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC);
 
+        tell_left(r, now);
         r->record->elapsed_ns += now - r->start_ns;
         r->record->left++;
         if (marked) {

@@ -18,7 +18,7 @@ struct region {
                                  below it the thread waits for the others (marks.h) */
     uint64_t id;              /* lane << 32 | node; 0: none, nothing is to be done */
     const struct marks *home; /* of the thread that opened it */
-    uint64_t *counter;        /* is no longer `value` when it has ended; NULL: not known */
+    struct turns *turns;      /* their count is no longer `value` when it has ended; NULL: not known */
     uint64_t value;
     struct hqm_region *record; /* NULL: not counted */
     struct place at;           /* of the call */

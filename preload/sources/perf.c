@@ -7,6 +7,7 @@
 #include "preload/hot.h"
 #include "preload/interruption.h"
 #include "preload/kernel.h"
+#include "preload/openmp/marks.h"
 #include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
@@ -176,13 +177,14 @@ static uint64_t surplus(int64_t rest, int64_t period, uint64_t weight)
 }
 
 /* How long ago the clock fired last: what it takes the kernel to come to the handler, some 15 us in a virtual machine,
- * is no place of the program's. If that is long, the thread did not run all the time. */
-static uint32_t lateness(uint64_t head)
+ * is no place of the program's. If that is long, the thread did not run all the time. *fired_ns: when that was. */
+static uint32_t lateness(uint64_t head, uint64_t *fired_ns)
 {
     enum { MOST = 100000 };
     uint64_t fired, now = vdso_clock_ns(CLOCK_MONOTONIC);
 
     memcpy(&fired, (const char *)own.ring + PAGE + (head - sizeof fired) % PAGE, sizeof fired);
+    *fired_ns = fired;
     return now > fired && now - fired < MOST ? (uint32_t)(now - fired) : 0;
 }
 
@@ -193,7 +195,7 @@ static HOT uint64_t weight_of_sample(int64_t period)
 
     own.credit += (int64_t)((head - own.seen) / RECORD) * own.every;
     own.seen = head;
-    self.late_ns = lateness(head);
+    self.late_ns = lateness(head, &marks.as_of_ns);
     weight = own.extra + (uint64_t)(own.credit / period);
     own.credit %= period;
     own.extra = 0;
@@ -279,6 +281,7 @@ HOT void perf_overflow(ucontext_t *context)
     if (weight)
         sample(own.event, weight, context);
     self.late_ns = 0;
+    marks.as_of_ns = 0;
     if (!perf.insists && !raw_frozen && own.counted - own.looked >= LOOK)
         look_after(period);
     if (own.every != own.wanted)

@@ -413,6 +413,36 @@ naps() {
 naps "$PROGRAMS/naps" libgomp passive
 naps "$PROGRAMS/naps" libgomp active
 
+# A sample is of when it fired: on a processor that two threads share it comes to one that waits at a region's end when the other has had its turn, and has
+# left the region. More than half of that waiting was in no region. The runtime is to spin, so it is to see two processors at its start.
+cat >"$TMP/turns.c" <<'C'
+#define _GNU_SOURCE
+#include "burn.h"
+#include <omp.h>
+#include <sched.h>
+int main(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < 200; i++)
+#pragma omp parallel num_threads(2)
+        if (omp_get_thread_num() == 0)
+            burn(0.0001);
+    return 0;
+}
+C
+if [ "$(nproc)" -gt 1 ]; then
+    gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/turns" "$TMP/turns.c"
+    OMP_WAIT_POLICY=active record -e CPUTIME@500/s -- "$TMP/turns"
+    rows 'procedures where kind = wait columns cputime' | awk -F, '/region.s end/ { at_end = $NF } /idle/ { idle = $NF } END { print at_end + 0, idle + 0 }' >"$TMP/waits"
+    read -r at_end idle <"$TMP/waits"
+    check "turns: the waiting is at the regions' ends ($at_end s) and not between them ($idle s)" holds "$at_end > 0.05 && $idle < 0.25 * $at_end"
+else
+    skip "a runtime that spins on one processor"
+fi
+
 # A runtime within the program: nothing of it is seen, `info` says so, and a region's body is no task.
 check "static: a program with its own libgomp" gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/static" tests/programs/uneven.c -Wl,-Bstatic -lgomp -Wl,-Bdynamic -ldl
 record -e CPUTIME@500/s -- "$TMP/static" 0.005

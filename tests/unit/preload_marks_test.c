@@ -55,10 +55,10 @@ TEST(more_than_there_is_room_for)
 /* A thread of the runtime waits until the one that opened the region has left it. */
 TEST(waiting_ends_with_the_region)
 {
-    uint64_t counter = 7;
+    struct turns turns = {.count = 7};
 
     fresh();
-    marks_wait(9, &counter, 7);
+    marks_wait(9, &turns, 7);
     CHECK(marks.count == 1 && marks.mark[0].kind == HQM_NODE_WAIT && marks.mark[0].region == 9);
     CHECK(marks_region() == 0); /* it is in none itself */
     marks_settle();
@@ -66,7 +66,7 @@ TEST(waiting_ends_with_the_region)
     marks_enter(inside(500, 10)); /* a region of a task that it runs meanwhile */
     marks_leave(500);
     CHECK(marks.count == 1);
-    counter = 8;
+    turns.count = 8;
     marks.changed = 0;
     marks_settle();
     CHECK(marks.count == 0 && marks.changed == MARK_BASE);
@@ -74,15 +74,49 @@ TEST(waiting_ends_with_the_region)
 
 TEST(the_next_region_of_a_waiting_thread)
 {
-    uint64_t counter = 1, other = 5;
+    struct turns turns = {.count = 1}, other = {.count = 5};
 
     fresh();
-    marks_wait(9, &counter, 1);
+    marks_wait(9, &turns, 1);
     marks_wait(12, &other, 5); /* before anything has settled */
     CHECK(marks.count == 1 && marks.mark[0].region == 12);
-    other = 6;
+    other.count = 6;
     marks_enter(inside(500, 13));
     CHECK(marks.count == 1 && marks_region() == 13);
+}
+
+/* A sample that fired before the region was left, and is taken afterwards, is of it: also where the next has begun, but
+ * not where so many have that the time is no longer that of this one. */
+TEST(a_sample_is_of_when_it_fired)
+{
+    struct turns turns = {.count = 7};
+
+    fresh();
+    marks_wait(9, &turns, 7);
+    *turns_left(&turns, 7) = 5000;
+    turns.count = 9;
+    *turns_left(&turns, 9) = 8000;
+    marks.as_of_ns = 4999;
+    marks_settle();
+    CHECK(marks.count == 1 && marks.mark[0].region == 9);
+    turns.count = 10;
+    marks_settle();
+    CHECK(marks.count == 1);
+    marks.as_of_ns = 6000;
+    marks_settle();
+    CHECK(marks.count == 0);
+
+    marks_wait(9, &turns, 7);
+    turns.count = 11;
+    marks.as_of_ns = 4999;
+    marks_settle();
+    CHECK(marks.count == 0);
+
+    turns = (struct turns){.count = 7};
+    marks_wait(9, &turns, 7);
+    turns.count = 8; /* when is not known */
+    marks_settle();
+    CHECK(marks.count == 0);
 }
 
 TEST_MAIN
