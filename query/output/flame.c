@@ -2,8 +2,8 @@
 /*
  * `as svg` of a tree: a flame graph that hangs from its root. A row is a box as wide as its share of the total, below
  * the row that it is nested in; what a box has beyond the boxes below it is its own cost. The name, the call site and
- * the cost are a tooltip. Colours are those of the pictures of traces: they belong to procedures; of a comparison they
- * tell the change.
+ * the cost are a tooltip. Colours are those of the pictures of traces: they belong to procedures, their hue tells whose
+ * code it is; of a comparison they tell the change.
  */
 #include "query/output/flame.h"
 #include "common/embed.h"
@@ -31,6 +31,7 @@ struct flame {
     size_t old, delta; /* of a comparison what was before, and the change; SIZE_MAX: it is none */
     double total;
     bool full; /* names lose nothing but what is beyond the end of the box */
+    bool drawn[FAMILY_COUNT];
 };
 
 static double number_of(const struct flame *f, size_t row, size_t column)
@@ -142,7 +143,7 @@ static uint32_t colour_of(const struct flame *f, size_t row, const char *name)
                           change == 0 || (isfinite(ci) && fabs(change) <= ci));
 }
 
-static void put_box(const struct flame *f, size_t row, const struct box *b, double value)
+static void put_box(struct flame *f, size_t row, const struct box *b, double value)
 {
     const struct row *r = &f->t->rows.data[row];
     int level = r->depth;
@@ -154,6 +155,8 @@ static void put_box(const struct flame *f, size_t row, const struct box *b, doub
     uint32_t colour = colour_of(f, row, row_name(&whole, own));
     const char *name = row_name(r, own);
 
+    if (b->width > 3 && r->tint.family < FAMILY_COUNT)
+        f->drawn[r->tint.family] = true;
     fputs("<g class=\"b\">", f->out);
     put_tooltip(f, row, name, value);
     fprintf(f->out, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"/>", b->left, top,
@@ -168,7 +171,7 @@ static void put_box(const struct flame *f, size_t row, const struct box *b, doub
 }
 
 /* Boxes from the outermost inwards: path[d] is the box that rows of depth d lie in. */
-static void put_boxes(const struct flame *f)
+static void put_boxes(struct flame *f)
 {
     VEC(struct box) path = {0};
 
@@ -222,20 +225,26 @@ static size_t column_of(const struct table *t, const char *side, const char *nam
     return SIZE_MAX;
 }
 
+static double put_key(const struct flame *f, double x, double y, uint32_t colour, const char *text)
+{
+    fprintf(f->out,
+            "<rect x=\"%g\" y=\"%g\" width=\"12\" height=\"12\" fill=\"#%06x\"/><text x=\"%g\" y=\"%g\">%s</text>\n", x,
+            y, colour, x + 18, y + 11, text);
+    return x + 40 + LETTER * (double)strlen(text);
+}
+
 static void put_legend(const struct flame *f, double y)
 {
-    const struct {
-        const char *text;
-        uint32_t colour;
-    } keys[] = {{"more", palette_change(1, true, false)},
-                {"less", palette_change(1, false, false)},
-                {"within chance, or the same", palette_change(0, false, true)}};
+    double x = 8;
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        fprintf(
-            f->out,
-            "<rect x=\"%zu\" y=\"%g\" width=\"12\" height=\"12\" fill=\"#%06x\"/><text x=\"%zu\" y=\"%g\">%s</text>\n",
-            8 + i * 70, y, keys[i].colour, 26 + i * 70, y + 11, keys[i].text);
+    for (int i = 0; i < FAMILY_COUNT && f->delta == SIZE_MAX; i++)
+        if (f->drawn[i])
+            x = put_key(f, x, y, palette_family(i), palette_family_name(i));
+    if (f->delta == SIZE_MAX)
+        return;
+    x = put_key(f, x, y, palette_change(1, true, false), "more");
+    x = put_key(f, x, y, palette_change(1, false, false), "less");
+    put_key(f, x, y, palette_change(0, false, true), "within chance, or the same");
 }
 
 struct hq_error *flame_write(const struct table *t, const struct output_options *o, FILE *out)
@@ -253,7 +262,7 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
 
     const char *as = strstr(t->query, " as svg");
     AUTO_FREE char *question = xstrndup(t->query, as ? (size_t)(as - t->query) : strlen(t->query));
-    double bottom = TOP + (depth_of(t) + 1) * LEVEL + 8, height = bottom + (f.delta == SIZE_MAX ? 0 : 24);
+    double bottom = TOP + (depth_of(t) + 1) * LEVEL + 8, height = bottom + 24;
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" "
@@ -272,8 +281,7 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
             WIDTH - 8);
     if (f.total > 0)
         put_boxes(&f);
-    if (f.delta != SIZE_MAX)
-        put_legend(&f, bottom);
+    put_legend(&f, bottom);
     /* Its own text has no end of such a section. */
     fputs("<script><![CDATA[\n", out);
     fwrite(flame_program().data, 1, flame_program().bytes, out);

@@ -6,10 +6,12 @@
 /* A name turns the hue by up to `turn` degrees, which leaves the families apart. */
 static const struct {
     int hue, saturation, turn;
+    const char *name;
 } families[FAMILY_COUNT] = {
-    [FAMILY_PROGRAM] = {205, 70, 36}, [FAMILY_MPI] = {18, 82, 8},      [FAMILY_OPENMP] = {44, 82, 6},
-    [FAMILY_GPU] = {326, 50, 12},     [FAMILY_SUPPORT] = {18, 42, 8},  [FAMILY_SYSTEM] = {220, 16, 40},
-    [FAMILY_LIBRARY] = {145, 48, 18}, [FAMILY_WAITING] = {350, 74, 6},
+    [FAMILY_PROGRAM] = {205, 70, 36, "program"}, [FAMILY_MPI] = {18, 82, 8, "MPI"},
+    [FAMILY_OPENMP] = {44, 82, 6, "OpenMP"},     [FAMILY_GPU] = {326, 50, 12, "GPU"},
+    [FAMILY_SUPPORT] = {18, 42, 8, "below MPI"}, [FAMILY_SYSTEM] = {220, 16, 40, "system"},
+    [FAMILY_LIBRARY] = {145, 48, 18, "library"}, [FAMILY_WAITING] = {350, 74, 6, "waiting"},
 };
 
 static double channel(double hue, double saturation, double light, double offset)
@@ -60,6 +62,16 @@ uint32_t palette_colour(const char *name, struct tint tint)
 uint32_t palette_dark(const char *name, struct tint tint)
 {
     return shade_of(name, tint, 28, 21);
+}
+
+const char *palette_family_name(enum family family)
+{
+    return families[family].name;
+}
+
+uint32_t palette_family(enum family family)
+{
+    return colour_of(families[family].hue, families[family].saturation, 0.7);
 }
 
 /* Linear light of a channel of sRGB. */

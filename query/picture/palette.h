@@ -35,6 +35,10 @@ uint32_t palette_colour(const char *name, struct tint tint);
 /* Its colour on a dark ground: the lighter of two is the lighter there, too. */
 uint32_t palette_dark(const char *name, struct tint tint);
 
+/* For legends: what a family is called, and the middle of its colours. */
+const char *palette_family_name(enum family family);
+uint32_t palette_family(enum family family);
+
 /* How different two colours look: 2 is just seen side by side, 100 lies between black and white (CIE 1976, L*a*b*). */
 double palette_distance(uint32_t a, uint32_t b);
 

@@ -72,6 +72,9 @@ for round in range(6):
         part = drawn(f"one{round}.hq", query)
         check(len(part) > 10 and all(fills[n] == c for n, c in part.items() if n in fills), f"{query}: a procedure has one colour: {[(n, c, fills[n]) for n, c in part.items() if fills.get(n, c) != c]}")
     first = first or largest
+    legend = re.findall(r'fill="#([0-9a-f]{6})"/><text [^>]*>([\w ]+)</text>\n', hq("--quiet", f"one{round}.hq", "tree as svg"))
+    legend = {n: tuple(bytes.fromhex(c)) for c, n in legend}
+    check(set(legend) == set(MODULES), f"the legend names the owners of what is drawn: {legend}")
     if round > 1:
         continue
     hq("report", f"one{round}.hq")
@@ -81,6 +84,8 @@ for round in range(6):
         for family, of in costs.items():
             least = nearest(list(of)[:LARGE], page)
             check(least[0] >= 0.78 * APART.get(family, 7.5), f"on the page, dark {dark}, those of {family} are apart: {least}")
+        told = js("[...document.querySelectorAll('.flame .legend > span')].map((e) => [e.textContent, getComputedStyle(e.firstChild).backgroundColor.match(/\\d+/g).map(Number)])")
+        check(len(told) == len(legend) and all(max(abs(x - y) for x, y in zip(legend[n], c)) <= 1 for n, c in told), f"the page has the legend of svg: {told}, {legend}")
         check(dark or all(max(abs(x - y) for x, y in zip(page[p], fills[p])) <= 1 for p in fills if p in page), "the page has the colours of svg")
 
 # The program is what was executed, also where its main is on no call path.

@@ -17,6 +17,8 @@ for name in ("app", "old"):
 hq("report", "app.hq")
 size(1280, 800)
 open_page("app.html")
+cut = js("[...document.querySelectorAll('.facts > *')].filter((e) => e.scrollWidth > e.clientWidth || !e.clientWidth).map((e) => e.textContent)")
+check(not cut, f"what ran stands in the head, whole: {cut}")
 
 # Names that the build shortens are the program's alone: neither the browser nor the data have one of them.
 short = set(re.search(r"^PAGE_OWN = ((?:.*\\\n)*.*)", open(f"{TOP}/Makefile").read(), re.M)[1].replace("\\", "").split())
