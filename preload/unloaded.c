@@ -8,6 +8,7 @@
 #include "preload/text.h"
 
 #include <elf.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,15 @@ static bool is_audited(char *const environment[])
     const char *libraries = value_of(environment, AUDIT), *tunables = value_of(environment, TUNABLES);
 
     return libraries && *libraries && !(tunables && strstr(tunables, "optional_static_tls"));
+}
+
+/* Would the loader, with the collector's memory in it, have no room for the program's own libraries? */
+static bool is_short_of_memory(void)
+{
+    struct rlimit data, all;
+
+    return (raw_getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < HQM_LEAST_DATA) ||
+           (raw_getrlimit(RLIMIT_AS, &all) == 0 && all.rlim_cur < HQM_LEAST_SPACE);
 }
 
 /* The next library of the list: returns its length, 0 at the end, and moves `at` to its start. */
@@ -178,22 +188,40 @@ static bool examine(struct texts *texts, const char *path, bool search, char *co
         why = "started where the collector's library is not to be seen";
     else if (!why && is_audited(environment))
         why = "started with LD_AUDIT", refused = true;
+    else if (!why && is_short_of_memory())
+        why = "started with a limit of memory (ulimit -d, -v) that has no room for the collector", refused = true;
     if (why && options.active)
         note(texts, direct ? path : texts->found, why);
     return named && (refused || !visible);
 }
 
-struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
+/* A process that has lowered its limit gets no more memory: there is room for one at a time. */
+static bool examine_with_room(const char *path, bool search, char *const environment[])
 {
-    bool ends = confined & CONFINE_PROGRAMS || (confined_child && confined_child == raw_getpid());
-    struct texts *texts = path && !ends ? raw_memory(sizeof *texts) : NULL;
-    bool kept_out = ends && value_of(environment, PRELOAD);
-    size_t words = 0;
+    static struct texts spare;
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    struct texts *texts = raw_memory(sizeof *texts);
+    bool kept_out;
 
     if (texts) {
         kept_out = examine(texts, path, search, environment);
         raw_munmap(texts, sizeof *texts);
+        return kept_out;
     }
+    if (atomic_flag_test_and_set(&taken))
+        return is_short_of_memory();
+    kept_out = examine(&spare, path, search, environment);
+    atomic_flag_clear(&taken);
+    return kept_out;
+}
+
+struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
+{
+    bool ends = confined & CONFINE_PROGRAMS || (confined_child && confined_child == raw_getpid());
+    bool named = value_of(environment, PRELOAD);
+    bool kept_out = ends ? named : path && examine_with_room(path, search, environment) && named;
+    size_t words = 0;
+
     while (environment && environment[words])
         words++;
     return kept_out && words < WORDS

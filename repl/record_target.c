@@ -5,12 +5,14 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "format/measurement.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -157,12 +159,31 @@ static bool is_audited(void)
     return libraries && *libraries && !(tunables && strstr(tunables, "optional_static_tls"));
 }
 
+/* Likewise. */
+static bool is_short_of_memory(void)
+{
+    struct rlimit data, all;
+
+    return (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < HQM_LEAST_DATA) ||
+           (getrlimit(RLIMIT_AS, &all) == 0 && all.rlim_cur < HQM_LEAST_SPACE);
+}
+
 bool record_find_obstacle(const char *path, struct str *obstacle, enum record_obstacle *kind)
 {
+    bool audited = is_audited();
+
     *kind = RECORD_NO_OBSTACLE;
-    if (!is_audited())
+    if (!audited && !is_short_of_memory())
         return examine(path, 0, obstacle, kind);
     *kind = RECORD_OTHER_LOADER;
+    if (!audited) {
+        str_addf(
+            obstacle,
+            "the limit of memory (ulimit -d, -v) has no room for the collector, which takes %d MiB, so it measures "
+            "neither %s nor what it starts",
+            HQM_LEAST_DATA >> 20, path);
+        return false;
+    }
     str_addf(
         obstacle,
         "LD_AUDIT leaves the collector no room for thread-local storage, so it measures neither %s nor what it starts "

@@ -100,6 +100,17 @@ check "audited from the start: one sentence" [ "$(grep -c 'LD_AUDIT leaves' "$TM
 record -- env LD_AUDIT="$TMP/audit.so" GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 "$PROGRAMS/ends" return
 check "audited with room: it is measured" holds "$status == 7 && $(value 'sum CPUTIME') > 0.2e9"
 
+# The collector's tables would leave the loader no room for the C library: status 127.
+for limit in "-d 3000" "-d 1500" "-v 5000"; do
+    record -- bash -c "ulimit $limit; exec '$PROGRAMS/ends' return"
+    check "ulimit $limit: the program runs" [ $status = 7 ]
+    check "ulimit $limit: it is named" grep -q "not measured: $PROGRAMS/ends (started with a limit of memory" "$TMP/err"
+done
+(ulimit -d 3000; "$HQ" record --force -o "$DB" -- "$PROGRAMS/ends" return >"$TMP/out" 2>"$TMP/err")
+status=$?
+check "ulimit -d from the start: the program runs" [ $status = 7 ]
+check "ulimit -d from the start: one sentence" [ "$(grep -c 'has no room for the collector' "$TMP/err")" = 1 ]
+
 # Loaders that do not pass over the collector in silence get an environment without it: that of another C library, and ours where the library is not seen.
 cat >"$TMP/other.c" <<'EOF'
 #include <stdio.h>
