@@ -69,13 +69,17 @@ struct baseline_value {
     unsigned runs;   /* 0 counts as 1 */
     double share_sd; /* over the runs; of one run 0 */
     double value_sd;
-    double system; /* the part of the share that is in the system or waits: of what a check compares, where that is
-                      looked at (baseline_hours); not kept in the file */
+    double system; /* the part of the share that is in the system or waits: where a check looks at that
+                      (baseline_hours), and of a new baseline (baseline_tolerance); not kept in the file */
     enum dim dim;
     double tolerance; /* 0.1: ten points of a share, ten percent of a value */
 };
 
-/* The amounts by which a value may rise unless the user sets others. */
+/*
+ * The amounts by which a value may rise unless the user sets others. Time in the system takes up to twice as long in
+ * most hours as in another: of a row with a part K of it a rise by K(1-K)/(1+K) passes, and so its tolerance is no less
+ * than twice that (baseline_tolerance).
+ */
 #define BASELINE_TOLERANCE_EXACT 0.005
 #define BASELINE_TOLERANCE_RUNS  0.1 /* shares over several runs */
 #define BASELINE_TOLERANCE_ONE   0.2 /* shares of one run */
@@ -150,6 +154,9 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
  * has not is nothing there. */
 void baseline_average(struct baseline_query *q, const struct baseline_query *const *runs, size_t n, double least);
 
+/* How many runs a value is of, at least one. */
+unsigned baseline_runs(const struct baseline_value *v);
+
 struct baseline_odd {
     size_t run;
     const struct baseline_value *row; /* of the means */
@@ -223,6 +230,10 @@ double baseline_system(const struct baseline_query *groups);
  * of both sides, took twice as long, and the second half were this row's.
  */
 double baseline_hours(const struct baseline_value *v, double before, double now);
+/* The tolerance of a value of a new baseline, by what it is, of how many runs, and how much of it is in the system. */
+double baseline_tolerance(const struct baseline_value *v);
+/* How many shares have a wider one than others, for they are in the system; *most is the widest. */
+size_t baseline_wider(const struct baseline_query *q, double *most);
 /* The difference of two values with its standard errors. */
 struct gate_difference baseline_difference(const struct baseline_value *old, const struct baseline_value *now,
                                            double scatter);
@@ -239,11 +250,27 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
 
 /*
  * Judges `now` by `before`, telling why in lines. Rows below BASELINE_LEAST are not kept: what is new is judged as if
- * it had been as large, unless it may be a row that is gone under another name: that is inconclusive. Values outside of
- * the filter are not judged. *failed (may be NULL) becomes the metric of the first value that failed; NULL if none did.
+ * it had been as large, unless it may be a row that is gone under another name, or what others had (baseline_moved):
+ * that is inconclusive. Values outside of the filter are not judged. *failed (may be NULL) becomes the metric of the
+ * first value that failed; NULL if none did.
  */
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed);
+
+/*
+ * A row that the baseline has not, and that cannot be one that is gone under another name: may others have had its cost
+ * before? So it may be of a wrapper, which costs little itself, and where what is the rows' own says so: one of them
+ * fell by nearly as much (a part became a procedure of its own), or none did (a line was taken out of the file), where
+ * extra work takes from all. Of exact values the whole tells. (baseline_moved.c)
+ */
+bool baseline_moved(const struct baseline_query *before, const struct baseline_query *now,
+                    const struct baseline_value *v);
+
+/*
+ * Is so little of the baseline left in the run, by the costs of the scopes alone, that it is of another program? Of one
+ * nothing can be said.
+ */
+bool baseline_is_another(const struct baseline_query *before, const struct baseline_query *now);
 
 /* ---- seconds (baseline_seconds.c) ---- */
 
@@ -260,7 +287,7 @@ struct baseline_whole {
  * also where both sides are of one run.
  */
 double baseline_alike(const struct baseline_whole *old, const struct baseline_whole *now);
-#define BASELINE_ALIKE_LEAST 0.1
+#define BASELINE_ALIKE_LEAST 0.25 /* beside other programs CPU seconds rise by a fifth from hour to hour */
 #define BASELINE_ALIKE_MOST  0.5
 
 /*

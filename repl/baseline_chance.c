@@ -10,7 +10,7 @@
  * doc/checks.md one baseline in a hundred fails. In its worst, a shell pipeline that lives in system calls, it was one
  * and a half times as much.
  */
-static const double between_hours = 2.0;
+static const double between_hours = 1.5;
 
 /* How far the share of a half differs between two runs if nothing is known of that. */
 static const double unknown_spread = 0.04;
@@ -80,6 +80,34 @@ double baseline_hours(const struct baseline_value *v, double before, double now)
     double rest = fmax(0, v->share - v->system), others = now < 1 ? fmax(0, 1 - before - rounded) / (1 - now) : 0;
 
     return fmax(0, rest * (1 - others) + fmin(most, v->system * (1 - others / longer)));
+}
+
+static double least_tolerance(const struct baseline_value *v)
+{
+    return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
+}
+
+double baseline_tolerance(const struct baseline_value *v)
+{
+    double k = fmin(1, fmax(0, v->system)), twice_as_long = k * (1 - k) / (1 + k), least = least_tolerance(v);
+
+    if (v->absolute)
+        return least;
+    /* In whole points, as the file has it. */
+    return fmax(least, ceil(2 * 100 * twice_as_long) / 100);
+}
+
+size_t baseline_wider(const struct baseline_query *q, double *most)
+{
+    size_t n = 0;
+
+    *most = 0;
+    vec_foreach(v, &q->values)
+        if (v->system > 0 && !v->absolute && v->tolerance > least_tolerance(v)) {
+            n++;
+            *most = fmax(*most, v->tolerance);
+        }
+    return n;
 }
 
 double baseline_sampling(double a, double n, double b, double m)

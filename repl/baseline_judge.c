@@ -26,6 +26,8 @@ struct judge {
     double scatter;                      /* of runs: baseline_scatter */
     enum check_outcome outcome;          /* the gravest */
     double least_sure;                   /* of the shares that passed: the rise from which on all are ruled out */
+    double wide, tolerance;              /* the same where the tolerance is wider than the narrowest, which is that */
+    const char *widest;                  /* that row, with its tolerance */
     double exact;                        /* the same of exact values, as a part of them */
     enum baseline_elsewhere elsewhere;   /* of what is judged */
     double system, system_before;        /* baseline_system of this run and of the baseline */
@@ -34,7 +36,7 @@ struct judge {
     bool one_side;                       /* some were of one run on one of them */
     const struct baseline_value *failed; /* the one that rose most */
     double most;                         /* how much: its rise in tolerances */
-    VEC(struct told) rose, open, renamed, rest;
+    VEC(struct told) rose, open, renamed, moved, rest;
     VEC(struct gone) gone;
     struct row_paths paths;
     struct row_names old_rows; /* of the baseline */
@@ -70,11 +72,6 @@ static const char *times(struct judge *j, const struct baseline_value *old, cons
     return arena_printf(j->arena, " (%s -> %s)", from, to);
 }
 
-static unsigned runs_of(const struct baseline_value *v)
-{
-    return v->runs > 1 ? v->runs : 1;
-}
-
 static const char *points(struct judge *j, const struct baseline_value *old, double rise)
 {
     return old->absolute && old->value > 0 ? arena_printf(j->arena, "%.3g%%", 100 * rise / old->value)
@@ -96,20 +93,34 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
                        const struct gate_difference *d)
 {
     double bound = gate_bound(d, GATE_MISSED);
-    unsigned n = runs_of(old) < runs_of(now) ? runs_of(old) : runs_of(now);
+    unsigned n = baseline_runs(old) < baseline_runs(now) ? baseline_runs(old) : baseline_runs(now);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
                                     row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
                                     amount(j, now), times(j, old, now));
 
     comes_to(j, CHECK_INCONCLUSIVE);
     j->sampling |= baseline_sampling(old->share, old->samples, now->share, now->samples) > d->error;
-    j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
+    j->one_run |= baseline_runs(old) < 2 && baseline_runs(now) < 2;
     if (n > 1 && isfinite(bound))
         j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
     if (isfinite(bound))
         what = arena_printf(j->arena, "%s; a rise of up to %.1f points is not ruled out, its tolerance is %.3g", what,
                             100 * fmin(bound, 1), 100 * d->allowed);
     vec_push(&j->open, (struct told){what, isfinite(bound) ? bound / d->allowed : INFINITY});
+}
+
+/* Takes what is ruled out of a row that passed: of those with a wider tolerance, as time in the system has, apart. */
+static void take_power(struct judge *j, const struct baseline_value *now, const struct gate_difference *d)
+{
+    double bound = gate_bound(d, GATE_MISSED);
+
+    if (d->allowed <= j->tolerance) {
+        j->least_sure = fmax(j->least_sure, bound);
+    } else if (bound > j->wide) {
+        j->wide = bound;
+        j->widest = arena_printf(j->arena, "%s of %s, tolerance %.3g", now->metric,
+                                 row_paths_text(&j->paths, j->arena, now->path, false), 100 * d->allowed);
+    }
 }
 
 /* Tells a rise from noise; `kind` is how the line begins. */
@@ -145,10 +156,10 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
             j->exact = fmax(j->exact, d.allowed / old->value);
         return;
     }
-    j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
-    j->one_side |= (runs_of(old) < 2) != (runs_of(now) < 2);
+    j->one_run |= baseline_runs(old) < 2 && baseline_runs(now) < 2;
+    j->one_side |= (baseline_runs(old) < 2) != (baseline_runs(now) < 2);
     if (verdict == GATE_OK && !gate_fell(&d))
-        j->least_sure = fmax(j->least_sure, gate_bound(&d, GATE_MISSED));
+        take_power(j, now, &d);
 }
 
 /* ---- rows ---- */
@@ -157,7 +168,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 static bool least_of(const struct baseline_query *before, const struct baseline_value *now,
                      struct baseline_value *least)
 {
-    double largest = 0, smallest = INFINITY;
+    double largest = 0, smallest = INFINITY, tolerance = INFINITY;
     const struct baseline_value *some = NULL;
 
     vec_foreach(v, &before->values) {
@@ -166,6 +177,7 @@ static bool least_of(const struct baseline_query *before, const struct baseline_
         double size = v->absolute ? v->value : v->share;
 
         some = v;
+        tolerance = fmin(tolerance, v->tolerance);
         largest = fmax(largest, size);
         smallest = fmin(smallest, size);
     }
@@ -173,6 +185,7 @@ static bool least_of(const struct baseline_query *before, const struct baseline_
         return false;
     *least = *some;
     least->path = now->path;
+    least->tolerance = tolerance;
     least->share = fmin(smallest, BASELINE_LEAST);
     if (some->absolute)
         least->value = fmin(smallest, BASELINE_LEAST * largest);
@@ -217,30 +230,36 @@ static struct gone *former_name(struct judge *j, const struct baseline_value *no
 }
 
 /* Judges a value that is not in the baseline: it was at most as large as what a baseline leaves out. What may be a row
- * that is gone, under another name, is neither a rise nor none. */
-static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_value *now)
+ * that is gone, under another name, or what others had, is neither a rise nor none. */
+static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_query *all,
+                      const struct baseline_value *now)
 {
     struct baseline_value least;
 
     if (!least_of(before, now, &least) || (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
     struct gate_difference d = baseline_difference(&least, now, j->scatter);
-    bool is_new = !has_row(&j->old_rows, now->path);
-    struct gone *former = is_new && gate_judge(&d, j->level, GATE_MISSED) == GATE_FAIL ? former_name(j, now) : NULL;
+    bool fails = gate_judge(&d, j->level, GATE_MISSED) == GATE_FAIL;
+    struct gone *former = fails && !has_row(&j->old_rows, now->path) ? former_name(j, now) : NULL;
+    const char *row = row_paths_text(&j->paths, j->arena, now->path, false);
+    double size = now->absolute ? now->value : now->share;
 
-    if (!former) {
+    if (!former && !(fails && baseline_moved(before, all, now))) {
         judge_rise(j, &least, now, "new");
+        return;
+    }
+    comes_to(j, CHECK_INCONCLUSIVE);
+    if (!former) {
+        vec_push(&j->moved,
+                 (struct told){arena_printf(j->arena, "  %s of %s: %s", now->metric, row, amount(j, now)), size});
         return;
     }
     former->taken = true;
     j->nameless |= name_is_address(now->path) && !name_is_address(former->value->path);
-    comes_to(j, CHECK_INCONCLUSIVE);
-    vec_push(&j->renamed,
-             (struct told){arena_printf(j->arena, "  %s of %s (%s) is gone, %s (%s) is new", now->metric,
-                                        row_paths_text(&j->paths, j->arena, former->value->path, false),
-                                        amount(j, former->value), row_paths_text(&j->paths, j->arena, now->path, false),
-                                        amount(j, now)),
-                           now->absolute ? now->value : now->share});
+    vec_push(&j->renamed, (struct told){arena_printf(j->arena, "  %s of %s (%s) is gone, %s (%s) is new", now->metric,
+                                                     row_paths_text(&j->paths, j->arena, former->value->path, false),
+                                                     amount(j, former->value), row, amount(j, now)),
+                                        size});
 }
 
 /* ---- all values of a file together ---- */
@@ -332,20 +351,15 @@ static void tell_open(struct judge *j)
         vec_push(j->lines, arena_printf(j->arena, "  %s", j->open.data[i].line));
 }
 
-static void tell_renamed(struct judge *j)
+/* Tells of new values that may be none. */
+static void tell_unsure(struct judge *j, struct told *list, size_t n, const char *may_be)
 {
-    size_t n = j->renamed.len;
-
     if (!n)
         return;
-    vec_sort(&j->renamed, by_size);
-    vec_push(j->lines,
-             arena_printf(j->arena, "cannot tell: %zu new value%s may be of what is gone, under %s", n,
-                          n == 1 ? "" : "s",
-                          j->nameless ? "an address for a name: is the program stripped? Record it with symbols"
-                                      : "another name; if so, write the baseline again: hq check --update"));
+    qsort(list, n, sizeof *list, by_size);
+    vec_push(j->lines, arena_printf(j->arena, "cannot tell: %zu new value%s may be %s", n, n == 1 ? "" : "s", may_be));
     for (size_t i = 0; j->outcome != CHECK_FAIL && i < n && i < OPEN_MAX; i++)
-        vec_push(j->lines, j->renamed.data[i].line);
+        vec_push(j->lines, list[i].line);
 }
 
 /* Tells which rises a check that found nothing rules out, and what it does not know. */
@@ -354,6 +368,11 @@ static void tell_power(struct judge *j)
     if (j->outcome == CHECK_PASS && j->least_sure > 0)
         vec_push(j->lines,
                  arena_printf(j->arena, "ruled out in 19 of 20 cases: a rise of %.1f points", 100 * j->least_sure));
+    if (j->outcome == CHECK_PASS && j->wide > j->least_sure)
+        vec_push(j->lines, arena_printf(j->arena,
+                                        "ruled out where the tolerance is wider: a rise of %.1f points (%s; hq race "
+                                        "finds smaller ones)",
+                                        100 * j->wide, j->widest));
     if (j->outcome == CHECK_PASS && j->exact > 0)
         vec_push(j->lines, arena_printf(j->arena, "seen always: a rise of more than %.3g%%", 100 * j->exact));
     if (j->one_run)
@@ -380,26 +399,6 @@ static void tell_seconds(struct judge *j, const struct baseline_query *before, c
     vec_deinit(&seconds);
 }
 
-/*
- * How much of the baseline is left in the run, as a part of it, by the costs of the scopes alone, which no two rows
- * share. Of another program hardly anything is left, and nothing can be said of it.
- */
-static bool is_another(const struct baseline_query *before, const struct baseline_query *now)
-{
-    static const double least = 0.1, most = 0.5;
-    AUTO(row_names_deinit) struct row_names names = {0};
-    double all = 0, left = 0;
-
-    baseline_value_names(now, &names);
-    vec_foreach(v, &before->values)
-        if (!v->absolute && baseline_metric_length(v->metric) < strlen(v->metric)) {
-            all += v->share;
-            left += baseline_value_find(now, &names, v->metric, v->path) ? v->share : 0;
-        }
-    /* A baseline of a few rows may well lose them. */
-    return all > most && now->values.len && left < least * all;
-}
-
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
@@ -410,6 +409,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                       .elsewhere = now->elsewhere,
                       .system = now->system,
                       .system_before = now->system_before,
+                      .tolerance = INFINITY,
                       .paths.setting = now->names};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
 
@@ -417,8 +417,10 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     add_rows(now, &new_rows);
     baseline_value_names(before, &old_names);
     baseline_value_names(now, &new_names);
-    vec_foreach(v, &before->values)
+    vec_foreach(v, &before->values) {
         row_paths_add(&j.paths, v->path);
+        j.tolerance = v->absolute ? j.tolerance : fmin(j.tolerance, v->tolerance);
+    }
     vec_foreach(v, &now->values)
         row_paths_add(&j.paths, v->path);
     vec_foreach(v, &before->values)
@@ -432,7 +434,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         if (old)
             judge_rise(&j, old, v, "rose");
         else
-            judge_new(&j, before, v);
+            judge_new(&j, before, now, v);
     }
     vec_foreach(g, &j.gone)
         if (!g->taken && (g->value->absolute || g->value->share > 0.02))
@@ -440,7 +442,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                                          row_paths_text(&j.paths, arena, g->value->path, false),
                                                          amount(&j, g->value)),
                                             g->value->absolute ? INFINITY : g->value->share / g->value->tolerance});
-    if (is_another(before, now)) {
+    if (baseline_is_another(before, now)) {
         j.failed = NULL;
         j.outcome = CHECK_INCONCLUSIVE;
         vec_push(lines,
@@ -460,13 +462,21 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                      "%.1f points: race it (hq race)",
                                      100 * now->system, 100 * j.by_hours));
     tell_rest(&j);
-    tell_renamed(&j);
+    tell_unsure(&j, j.renamed.data, j.renamed.len,
+                j.nameless ? "of what is gone, under an address for a name: is the program stripped? Record it with "
+                             "symbols"
+                           : "of what is gone, under another name; if so, write the baseline again: hq check --update");
+    tell_unsure(
+        &j, j.moved.data, j.moved.len,
+        "no extra work: others had as much before, or the baseline has lost a line. Race it (hq race), or write "
+        "the baseline again: hq check --update");
     tell_open(&j);
     tell_seconds(&j, before, now);
     vec_deinit(&j.rose);
     vec_deinit(&j.open);
     vec_deinit(&j.rest);
     vec_deinit(&j.renamed);
+    vec_deinit(&j.moved);
     vec_deinit(&j.gone);
     row_paths_deinit(&j.paths);
     row_names_deinit(&j.old_rows);

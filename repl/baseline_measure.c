@@ -127,6 +127,11 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
 
 /* ---- over several runs ---- */
 
+unsigned baseline_runs(const struct baseline_value *v)
+{
+    return v->runs > 1 ? v->runs : 1;
+}
+
 /* Sums of squares of the differences from the mean, of one row, over the runs that have it. */
 struct spread {
     double share, value;
@@ -270,11 +275,6 @@ static bool is_as_before(const struct baseline_value *old, const struct baseline
            fabs(d.rise) < 1.64 * error;
 }
 
-static double tolerance_of(const struct baseline_value *v)
-{
-    return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
-}
-
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
                     double least)
 {
@@ -292,7 +292,7 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
         old = old && old->absolute == v.absolute ? old : NULL;
         if (!old && v.share < least)
             continue;
-        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : tolerance_of(&v);
+        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : baseline_tolerance(&v);
         if (old && q->elsewhere == MACHINE_SAME && is_as_before(old, &v)) {
             v.share = old->share;
             v.samples = old->samples;

@@ -11,11 +11,6 @@ static const double by_hours = 0.05;
 /* Deviation of hours in deviations of the runs of one. */
 static const double between_hours = 1.0;
 
-static unsigned runs_of(const struct baseline_value *v)
-{
-    return v->runs > 1 ? v->runs : 1;
-}
-
 /* The seconds of a sampled metric, by the largest of its rows. */
 static struct baseline_whole whole_of(const struct baseline_query *q, const char *metric)
 {
@@ -28,7 +23,7 @@ static struct baseline_whole whole_of(const struct baseline_query *q, const char
             baseline_metric_length(v->metric) != n || strncmp(v->metric, metric, n))
             continue;
         share = v->share;
-        whole = (struct baseline_whole){v->value / v->share, v->value_sd / v->value, runs_of(v)};
+        whole = (struct baseline_whole){v->value / v->share, v->value_sd / v->value, baseline_runs(v)};
     }
     return whole;
 }

@@ -125,17 +125,16 @@ static double system_now(struct runner *r)
     return groups.queries.len ? baseline_system(&groups.queries.data[0]) : 0;
 }
 
-/* Finds how much of each row is in the system, for what hours may have made of it. */
-static struct hq_error *look_at_hours(struct runner *r, const struct statement *st, const struct baseline_query *before,
-                                      struct baseline_query *now, const char *text)
+/* Finds how much of each row is in the system; with `before` as that was asked. */
+static struct hq_error *find_system_parts(struct runner *r, const struct statement *st,
+                                          const struct baseline_query *before, struct baseline_query *now,
+                                          const char *text)
 {
     AUTO(baseline_deinit) struct baseline part = {0};
     AUTO(row_names_deinit) struct row_names names = {0};
 
-    now->system_before = r->before.system;
-    now->system = system_now(r);
     r->only_system = true;
-    struct hq_error *error = measure_as_before(r, st, before, &part, text);
+    struct hq_error *error = before ? measure_as_before(r, st, before, &part, text) : check_measure(r, st, &part, text);
 
     r->only_system = false;
     HQ_TRY(error);
@@ -146,6 +145,15 @@ static struct hq_error *look_at_hours(struct runner *r, const struct statement *
         v->system = in ? in->share : 0;
     }
     return NULL;
+}
+
+/* Takes what hours may have made of the rows into account. */
+static struct hq_error *look_at_hours(struct runner *r, const struct statement *st, const struct baseline_query *before,
+                                      struct baseline_query *now, const char *text)
+{
+    now->system_before = r->before.system;
+    now->system = system_now(r);
+    return find_system_parts(r, st, before, now, text);
 }
 
 void check_begin_baseline(struct runner *r)
@@ -179,7 +187,11 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
 {
     HQ_TRY(check_measure(r, st, &r->after, text));
     struct baseline_query *q = &vec_last(&r->after.queries);
+    double most;
+    size_t n;
 
+    if (r->after.system > 0)
+        HQ_TRY(find_system_parts(r, st, NULL, q, text));
     bool by_source = r->before.by_source && !r->after.by_source;
 
     q->elsewhere = baseline_elsewhere(r->after.machine, r->before.machine);
@@ -195,6 +207,11 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
         log_note("%s:%u: %zu values", r->file, st->place.line, q->values.len);
         if (q->odd)
             log_warn("%s:%u: %s", r->file, st->place.line, q->odd);
+        if ((n = baseline_wider(q, &most)))
+            log_note(
+                "%s:%u: %zu of them have a wider tolerance, up to %.3g points, for they are in the system, or wait "
+                "in MPI or OpenMP, for longer in one hour than in another; hq race finds smaller rises",
+                r->file, st->place.line, n, 100 * most);
         tell_addresses(r, st, q);
     }
     return NULL;

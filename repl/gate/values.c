@@ -214,6 +214,17 @@ static struct gate_difference extra_work(const struct gate_values *v, const stru
     return d;
 }
 
+static const struct gate_judged *total_judged(const struct gate_judged *all, size_t n, const struct gate_row *like)
+{
+    size_t length = baseline_metric_length(like->metric);
+
+    for (size_t i = 0; i < n; i++)
+        if (!*all[i].row->path && strlen(all[i].row->metric) == length &&
+            !strncmp(all[i].row->metric, like->metric, length))
+            return &all[i];
+    return NULL;
+}
+
 static void judge_row(const struct gate_values *v, const struct gate_tolerance *t, double level, double missed,
                       struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
 {
@@ -222,6 +233,11 @@ static void judge_row(const struct gate_values *v, const struct gate_tolerance *
         return;
     find_former_name(v, t, level, missed, j, all, n, arena);
     if (j->former)
+        return;
+    /* Where the whole rose by something, it is what is new that may be it. */
+    const struct gate_judged *total = total_judged(all, n, j->row);
+
+    if (total && gate_judge(&total->d, level, missed) == GATE_FAIL)
         return;
     j->verdict = gate_judge(&j->by_whole, level, missed);
     j->moved = j->verdict != GATE_FAIL;

@@ -51,6 +51,13 @@ hq(runs(f=58, g=0, write=42), "--update", want=0)
 with open(f"{TMP}/q.baseline") as f:
     baseline = f.read()
 check("\nsystem: 40%\n" in baseline, f"the baseline knows how much is in the system: {baseline}")
+# Twice 0.42 (1 - 0.42) / (1 + 0.42): such time twice as long in the next hour.
+check(re.search(r"\ncputime\.x 4[12]\.\d+% \+-35% of .*: procedure write\n", baseline) and
+      re.search(r"\ncputime\.x 58\.\d+% \+-10% of .*: procedure f\n", baseline),
+      f"rows in the system have a wider tolerance: {baseline}")
+out = hq(runs(f=46, g=0, write=54), "--verbose", want=0)
+check("ruled out where the tolerance is wider: a rise of 12." in out and "procedure write, tolerance 35; hq race finds smaller ones" in out,
+      f"which passes, and says so: {out}")
 out = hq(runs(f=38, g=0, write=62), want=4)
 check("rose: cputime of procedure write: 42.0% -> 62.0%" in out and "cannot tell: 62% of the time is in the system" in out and
       "may raise a share by 28.6 points: race it (hq race)" in out, f"what the hour may have made: {out}")
@@ -60,7 +67,8 @@ check("cannot tell" not in out, f"more than that: {out}")
 out = hq(runs(f=54, g=6, write=40), want=1)       # nothing that computes rises by the hour while the system takes what it took
 check("cputime of procedure g: 0.5% -> 6.0%" in out, f"a rise of what computes: {out}")
 hq(runs(f=90, g=0, write=10), want=4)            # all but the system takes a larger part where the system takes less
-hq(runs(f=60, g=30, write=10), want=1)           # the system takes little now: what is new is the program's
+hq(runs(f=73, g=20, write=7), want=4)            # one row fell by more than is new: it may have been part of that
+hq(runs(f=38, g=30, write=32), want=1)           # both fell: it is extra
 with open(f"{TMP}/q.baseline", "w") as f:
     f.write(re.sub("system: .*\n", "", baseline))
 hq(runs(f=38, g=0, write=62), want=1)            # a baseline of before says nothing of it

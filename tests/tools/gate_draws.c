@@ -310,10 +310,24 @@ static double system_in(const struct program *p, size_t first, size_t length)
     return sum / (double)length;
 }
 
+/* How much of each row is in the system. */
+static void set_system(struct baseline_query *q, const struct program *p, size_t first, size_t joined)
+{
+    AUTO(baseline_deinit) struct baseline part = {0};
+    AUTO(row_names_deinit) struct row_names names = {0};
+
+    average(&part, p, first, joined, true);
+    baseline_value_names(&part.queries.data[0], &names);
+    vec_foreach(v, &q->values) {
+        const struct baseline_value *in = baseline_value_find(&part.queries.data[0], &names, v->metric, v->path);
+
+        v->system = in ? in->share : 0;
+    }
+}
+
 static bool check(const struct program *a, const struct program *b, size_t joined, struct counts *c)
 {
-    AUTO(baseline_deinit) struct baseline before = {0}, now = {0}, part = {0};
-    AUTO(row_names_deinit) struct row_names names = {0};
+    AUTO(baseline_deinit) struct baseline before = {0}, now = {0};
     AUTO(arena_deinit) struct arena arena = {0};
     struct check_lines lines = {0};
     size_t length = BASELINE_RUNS * joined, first = draw(a->runs.len);
@@ -322,15 +336,14 @@ static bool check(const struct program *a, const struct program *b, size_t joine
 
     if (!average(&before, a, first, joined, false) || !average(&now, b, second, joined, false))
         return false;
-    average(&part, b, second, joined, true);
-    baseline_value_names(&part.queries.data[0], &names);
-    vec_foreach(v, &now.queries.data[0].values) {
-        const struct baseline_value *in = baseline_value_find(&part.queries.data[0], &names, v->metric, v->path);
+    double system = system_in(a, first, length);
 
-        v->system = in ? in->share : 0;
-    }
+    set_system(&now.queries.data[0], b, second, joined);
+    /* As an update looks at it. */
+    if (system >= 0.05)
+        set_system(&before.queries.data[0], a, first, joined);
     baseline_renew(&before.queries.data[0], NULL, false, 0, 0.005);
-    double alpha = baseline_alpha(&before, &now.queries.data[0]), system = system_in(a, first, length);
+    double alpha = baseline_alpha(&before, &now.queries.data[0]);
 
     /* As the file keeps it. */
     now.queries.data[0].system_before = system < 0.05 ? 0 : round(20 * system) / 20;
