@@ -208,6 +208,13 @@ for mode in ("profiles", "summary"):
 js("hqPage.set({pane: 'about'})")
 widths = js("[...document.querySelectorAll('.about tr')].map((r) => r.lastChild.offsetWidth / r.offsetWidth)")
 check(len(widths) > 5 and min(widths) > 0.5, f"a long name of a fact leaves room for it: {widths}")
+# The keys stand below facts; who asks for them sees them, and scrolls on by keys.
+for width, height in ((800, 600), (390, 844), (1280, 800)):
+    size(width, height)
+    js("hqPage.set({pane: 'flame'})")
+    driver.find_element("css selector", "body").send_keys("?")
+    keys = js("((k, p) => [k.top, k.bottom, p.top, p.bottom, document.activeElement.className])(...['.keys', '.about'].map((s) => document.querySelector(s).getBoundingClientRect()))")
+    check(max(keys[0], keys[2]) < min(keys[1], keys[3]) - 60 and keys[4] == "pane about", f"? shows the keys at {width} x {height}: {keys}")
 for width, height in ((800, 600), (390, 844)):
     size(width, height)
     for mode in ("profiles", "summary"):

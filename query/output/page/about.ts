@@ -27,7 +27,7 @@ export function about(app: App): HTMLElement {
     el("tr", {}, el("th", { scope: "row" }, plain(head)), el("td", {}, el("bdi", {}, plain(rest.filter(Boolean).join(", "))))))));
   const percent = (share: number) => +(100 * share).toPrecision(3); // 1e-6 is not 0.00009999999999999999 %
   const warn = (holds: unknown, text: string) => holds ? el("p.warn", {}, plain(text)) : null;
-  return el("div.pane about", {},
+  return el("div.pane about", { tabindex: 0 },
     warn(1, app.whole()),
     d.compare ? null : el("h2", {}, "A first look"), d.compare ? null : table(d.summary),
     el("h2", {}, "What is missing"),

@@ -119,8 +119,8 @@ class Page {
         el("div.tools", {}, el("label", {}, "metric ", metric), this.#search, toggle("filter", "filter", "only rows that match stay, with what is above them"), this.#found,
           button("hot path (h): down to where a child has less than this share of its parent", () => this.#hot(), "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.#theme = this.#dark ? "light" : "dark"; this.#repaint(); } }, "\u25d0"),
-          el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
-      el("div.state", {}, this.#chips, this.#problem, el("span.prompt", {}, "hq ", el("bdi", {}, plain(d.name)), " "), this.#query,
+          el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.#help() }, "?"))),
+      el("div.state", { role: "region", "aria-label": "query" }, this.#chips, this.#problem, el("span.prompt", {}, "hq ", el("bdi", {}, plain(d.name)), " "), this.#query,
         el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.#copyQuery() }, "copy"),
         button("copy the rows as CSV", () => copy(this.rows.table("csv")), "CSV"),
         button("copy the rows as a Markdown table", () => copy(this.rows.table("markdown")), "Markdown")),
@@ -388,7 +388,7 @@ class Page {
       p: () => this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) }),
       q: () => this.#copyQuery(),
       x: () => this.app.set({ ranks: "", threads: "", time: "", through: "", prune: "", hide: "", flatten: 0 }),
-      "?": () => this.app.set({ pane: "about" }),
+      "?": () => this.#help(),
       Escape: !!state.zoom && (() => this.app.set({ zoom: "", selected: "" })),
     }, act = of[e.key];
     if (number >= 1 && number <= viewNames.length) this.app.set({ view: viewNames[number - 1], sort: "", selected: "", flatten: 0 });
@@ -399,6 +399,14 @@ class Page {
     }
     else return;
     e.preventDefault();
+  }
+
+  // The keys stand below what ran: they come in sight, and arrows scroll there.
+  #help(): void {
+    this.app.set({ pane: "about" });
+    const pane = this.#pane.firstChild as HTMLElement;
+    pane.focus();
+    pane.querySelector(".keys")!.scrollIntoView({ block: "nearest" });
   }
 
   // Of a loop or line those of the procedure that holds it.
