@@ -158,6 +158,19 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
     a->has_high = a->has_high && a->has_low && a->high > a->low;
 }
 
+uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Attribute attr = NULL;
+    uint64_t value = 0;
+
+    if (!dwarf_ok(f->dbg, dwarf_attr(die, attribute, &attr, &err), &err))
+        return 0;
+    form_unsigned(f->dbg, attr, &value);
+    dwarf_dealloc_attribute(attr);
+    return value;
+}
+
 /* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */
 bool dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg)
 {

@@ -130,7 +130,7 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
 typedef void dwarf_child_fn(void *arg, Dwarf_Die child, Dwarf_Off offset);
 bool dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
 /* A number that a DIE has, 0 without it. */
-uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute); /* dwarf_scopes.c */
+uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute); /* dwarf_attrs.c */
 bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);        /* dwarf_types.c */
 /* The tag of a DIE; 0 for NULL and what cannot be read. */
 Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);

@@ -42,19 +42,6 @@ static bool is_class(Dwarf_Half tag)
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute)
-{
-    Dwarf_Error err = NULL;
-    Dwarf_Attribute attr = NULL;
-    Dwarf_Unsigned value = 0;
-
-    if (!dwarf_ok(f->dbg, dwarf_attr(die, attribute, &attr, &err), &err))
-        return 0;
-    dwarf_ok(f->dbg, dwarf_formudata(attr, &value, &err), &err);
-    dwarf_dealloc_attribute(attr);
-    return value;
-}
-
 static void list_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
 {
     struct lister *l = arg;
