@@ -38,6 +38,13 @@ struct dwarf_procedure {
     uint64_t entry;
     uint32_t first_range, range_count;   /* in unit->ranges, as the compiler gave them, not empty */
     uint32_t first_inline, inline_count; /* in unit->inlines */
+    uint32_t first_block, block_count;   /* in unit->blocks */
+};
+
+/* A block of a parallel region (of gcc's, see dwarf_is_region) with a variable of its own, not of what was inlined. */
+struct dwarf_block {
+    uint32_t first_range, range_count;
+    uint32_t declared; /* the least line that a variable of it is declared in */
 };
 
 struct dwarf_inline {
@@ -61,6 +68,7 @@ struct dwarf_row { /* valid from address up to that of the next row */
 struct dwarf_unit {
     struct dwarf_procedure *procedures;
     struct dwarf_inline *inlines;
+    struct dwarf_block *blocks;
     struct dwarf_range *ranges;
     struct dwarf_row *rows;   /* sorted by address; at most one per address, the last one of the table */
     struct dwarf_row *hidden; /* ascending: where statements begin that another row of the same address hides */
@@ -85,6 +93,8 @@ size_t dwarf_unit_count(struct dwarf *d); /* dwarf_units.c */
 uint32_t dwarf_find_unit(struct dwarf *d, uint64_t address);
 void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out); /* dwarf_load.c */
 void dwarf_unit_free(struct dwarf_unit *unit);
+/* The body of a parallel region is a procedure of its own; of gcc's only the name says so. */
+bool dwarf_is_region(const struct dwarf_origin *origin);
 
 /*
  * Calls fn for every procedure that is defined, with or without code of its own: its name in the source and for the

@@ -14,6 +14,7 @@ struct loader {
     struct dwarf_ranges ranges;
     VEC(struct dwarf_procedure) procedures;
     VEC(struct dwarf_inline) inlines;
+    VEC(struct dwarf_block) blocks;
     VEC(const char *) noreturn;
 };
 
@@ -21,6 +22,7 @@ struct place {          /* where in the tree the walk is */
     uint32_t parent;    /* inline, DWARF_NONE: directly in the procedure */
     bool in_subprogram; /* with code or without */
     bool in_procedure;  /* inside one that has code */
+    bool in_region;     /* and that is of a parallel region */
     int depth;
 };
 
@@ -43,6 +45,46 @@ static void load_inline(struct loader *l, Dwarf_Die die, struct place at)
     }
     if (in.range_count)
         walk_children(l, die, at);
+}
+
+bool dwarf_is_region(const struct dwarf_origin *origin)
+{
+    return origin->name && strstr(origin->name, "._omp_fn.");
+}
+
+struct declared {
+    const struct dwarf_file *f;
+    uint32_t line; /* out: the least of variables, 0: there are none */
+};
+
+static void note_variable(void *arg, Dwarf_Die die, Dwarf_Off offset)
+{
+    struct declared *declared = arg;
+    uint32_t line;
+
+    (void)offset;
+    if (dwarf_tag_of(declared->f, die) != DW_TAG_variable)
+        return;
+    line = (uint32_t)dwarf_number(declared->f, die, DW_AT_decl_line);
+    if (line && (!declared->line || line < declared->line))
+        declared->line = line;
+}
+
+static void load_block(struct loader *l, Dwarf_Die die)
+{
+    struct declared declared = {.f = l->f};
+    struct dwarf_block b = {.first_range = (uint32_t)l->ranges.len};
+    struct dwarf_attrs a;
+
+    dwarf_children(l->f, die, note_variable, &declared);
+    if (!declared.line)
+        return;
+    dwarf_attrs_read(l->d, l->f, die, &a);
+    dwarf_ranges_read(l->d, l->f, die, &a, &l->bases, &l->ranges);
+    b.range_count = (uint32_t)l->ranges.len - b.first_range;
+    b.declared = declared.line;
+    if (b.range_count)
+        vec_push(&l->blocks, b);
 }
 
 static void note_noreturn(struct loader *l, const struct dwarf_attrs *a)
@@ -68,11 +110,16 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
         dwarf_origin_fill(l->d, l->f, die, &a, 0, &p.origin);
         p.entry = l->ranges.data[p.first_range].low;
         p.first_inline = (uint32_t)l->inlines.len;
+        p.first_block = (uint32_t)l->blocks.len;
         vec_push(&l->procedures, p);
-        walk_children(
-            l, die,
-            (struct place){.parent = DWARF_NONE, .in_subprogram = true, .in_procedure = true, .depth = at.depth});
+        walk_children(l, die,
+                      (struct place){.parent = DWARF_NONE,
+                                     .in_subprogram = true,
+                                     .in_procedure = true,
+                                     .in_region = dwarf_is_region(&p.origin),
+                                     .depth = at.depth});
         l->procedures.data[index].inline_count = (uint32_t)l->inlines.len - p.first_inline;
+        l->procedures.data[index].block_count = (uint32_t)l->blocks.len - p.first_block;
     } else if (!a.declaration) {
         walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .depth = at.depth});
     }
@@ -92,8 +139,12 @@ static void visit(struct loader *l, Dwarf_Die die, struct place at)
         if (at.in_subprogram)
             walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .depth = at.depth});
         break;
-    case DW_TAG_module:
     case DW_TAG_lexical_block:
+        if (at.in_region && at.parent == DWARF_NONE)
+            load_block(l, die);
+        walk_children(l, die, at);
+        break;
+    case DW_TAG_module:
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
     case DW_TAG_namespace: walk_children(l, die, at); break;
@@ -191,6 +242,7 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         .procedure_count = l.procedures.len,
         .inlines = l.inlines.data,
         .inline_count = l.inlines.len,
+        .blocks = l.blocks.data,
         .ranges = l.ranges.data,
         .range_count = l.ranges.len,
         .noreturn = l.noreturn.data,
@@ -205,6 +257,7 @@ void dwarf_unit_free(struct dwarf_unit *u)
 {
     free(u->procedures);
     free(u->inlines);
+    free(u->blocks);
     free(u->ranges);
     free(u->rows);
     free(u->hidden);

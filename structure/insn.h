@@ -34,6 +34,9 @@ struct insns {
 /* Decodes the instruction at `code`, of which `size` >= 1 bytes may be read (arch/arch.c). */
 void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 
+/* Whether it divides integers. */
+bool insn_divides(uint16_t machine, const uint8_t *code, size_t size);
+
 /* The forms of instructions that compute the targets of jump tables. Registers have the processor's numbers; 32-bit
  * writes count as writes of the whole register. */
 #define INSN_NO_REGISTER 255

@@ -15,16 +15,6 @@
  *   - a loop is turned so that a condition of its body is the way round: where the conditions lead to tells its own.
  */
 #include "structure/tree_impl.h"
-#include <string.h>
-#include <strings.h>
-
-/* The body of a parallel region is a procedure of its own; of gcc's only this name says so. */
-static bool is_region(const struct maker *m)
-{
-    const char *name = m->p->dwarf ? m->p->dwarf->origin.name : NULL;
-
-    return name && strstr(name, "._omp_fn.");
-}
 
 /* The line that the code begins with: of a region that of its pragma. */
 static uint32_t entry_line(const struct maker *m)
@@ -32,35 +22,6 @@ static uint32_t entry_line(const struct maker *m)
     size_t at = tree_piece_at(m, m->p->entry);
 
     return at < m->pieces.len ? m->pieces.data[at].line : 0;
-}
-
-/* Whether code takes a thread's share of a loop, as gcc has it: it asks for the number of the thread. */
-static bool takes_share(const struct maker *m)
-{
-    for (size_t i = 0; m->loops && i < m->loops->call_count; i++) {
-        const struct dwarf_range *call = &m->loops->calls[i];
-        const struct stub *stub;
-        size_t size;
-        const uint8_t *code = elf_at(m->image->text, call->low, &size);
-        struct insn in;
-
-        if (!code || !size)
-            continue;
-        insn_decode(m->image->text->machine, code, size, call->low, &in);
-        stub = in.kind == INSN_CALL ? plt_find(&m->image->plt, in.target) : NULL;
-        if (stub && !strcmp(stub->target, "omp_get_thread_num"))
-            return true;
-    }
-    return false;
-}
-
-/* All control statements of Fortran stand above what they repeat. */
-static bool is_fortran(const struct maker *m, const struct loop_place *place)
-{
-    const char *dot = place->file ? strrchr(intern_str(dwarf_files(m->image->dwarf), place->file), '.') : NULL;
-
-    return dot && (!strcasecmp(dot, ".f") || !strncasecmp(dot, ".f9", 3) || !strncasecmp(dot, ".f0", 3) ||
-                   !strcasecmp(dot, ".for"));
 }
 
 enum {
@@ -188,7 +149,7 @@ static bool is_told_at_back(const struct maker *m, uint32_t loop)
     const struct loop_place *place = &m->places[loop];
 
     if (place->evidence != LOOP_EXIT || !place->back || place->back != place->least || place->back >= place->line ||
-        is_fortran(m, place))
+        tree_is_fortran(m, place))
         return false;
     for (uint32_t l = 0; l < m->loops->count; l++)
         if (l != loop && m->places[l].line == place->back && m->places[l].file == place->file)
@@ -243,7 +204,7 @@ static uint32_t line_at_top(const struct maker *m, uint32_t loop)
         return 0;
     if (place->header_exit == place->least && place->line < place->most)
         return place->least;
-    if (is_fortran(m, place) || place->least >= place->line)
+    if (tree_is_fortran(m, place) || place->least >= place->line)
         return 0;
     if (leaves_beyond(place) || (place->header_exit == place->least && leaves_within(place)))
         return place->header_exit;
@@ -283,7 +244,7 @@ static bool begins_at_top(const struct maker *m, uint32_t loop)
     for (uint32_t l = loop + 1; l < m->loops->count; l++)
         if (m->places[l].line == place->least && m->places[l].exit != place->line && tree_lies_in(m, l, loop))
             return false;
-    return place->told == place->least && !is_fortran(m, place);
+    return place->told == place->least && !tree_is_fortran(m, place);
 }
 
 /* Whether a loop consists of its first statement and has its line, where the brace of its body tells another one. */
@@ -301,7 +262,7 @@ static void name_by_top(struct maker *m, uint32_t loop)
     if (line)
         place->line = line;
     else if (place->evidence == LOOP_HEADER_EXIT && place->exit < place->line &&
-             ((place->exit == place->least && !is_fortran(m, place)) || is_left_at_inner(m, loop)))
+             ((place->exit == place->least && !tree_is_fortran(m, place)) || is_left_at_inner(m, loop)))
         place->line = place->exit;
     else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && begins_at_top(m, loop) &&
              place->least < place->line && place->line < place->most)
@@ -334,8 +295,7 @@ static bool is_of_array(const struct maker *m, uint32_t loop)
            outer->most == place->most;
 }
 
-/* Whether code of the procedure has a line between these. */
-static bool has_code_between(const struct maker *m, const struct loop_place *place, uint32_t low, uint32_t high)
+bool tree_has_code_between(const struct maker *m, const struct loop_place *place, uint32_t low, uint32_t high)
 {
     uint32_t file, line;
 
@@ -365,7 +325,7 @@ static uint32_t statement_line(const struct maker *m, uint32_t loop, uint32_t lo
         return line;
     low = bound_within(m, loop, CONTINUED);
     line = tree_near_line(m, loop, (struct near_wanted){BEHIND, true, low, place->least});
-    return line && !has_code_between(m, place, line, place->least) ? line : 0;
+    return line && !tree_has_code_between(m, place, line, place->least) ? line : 0;
 }
 
 /* From the inside out: an outer loop may have the line of one in it, which is looked at first. */
@@ -375,7 +335,7 @@ static void name_do_loops(struct maker *m, bool region)
         struct loop_place *place = &m->places[l];
         uint32_t low = lower_bound(m, l), line;
 
-        if (!is_fortran(m, place) || place->line < place->least || place->least <= CLOSE + 2)
+        if (!tree_is_fortran(m, place) || place->line < place->least || place->least <= CLOSE + 2)
             continue;
         if (place->line == place->most && place->least < place->most) {
             line = do_line(m, l, region && low ? low - 1 : low, region);
@@ -437,7 +397,7 @@ static bool is_copy_of_outer(const struct maker *m, uint32_t loop)
 void tree_name_loops(struct maker *m)
 {
     size_t n = m->loops ? m->loops->count : 0;
-    bool region = is_region(m), shares;
+    bool region = tree_is_region(m), shares;
     uint32_t line;
 
     tree_name_by_branches(m);
@@ -455,12 +415,13 @@ void tree_name_loops(struct maker *m)
             name_by_top(m, l);
     }
     name_do_loops(m, region);
-    shares = region || takes_share(m);
+    shares = region || tree_takes_share(m);
     for (uint32_t l = 0; shares && l < n; l++)
         if ((as_inner(m, l) || is_one_statement(m, l) ||
              (m->loops->list[l].parent == LOOP_NONE && m->places[l].line > m->places[l].least)) &&
             (line = share_line(m, l)))
             m->places[l].line = line;
+    tree_name_below_directives(m);
     for (uint32_t l = 0; l < n; l++)
         if (is_copy_of_outer(m, l))
             m->places[l].line = m->places[m->loops->list[l].parent].line;

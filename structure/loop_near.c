@@ -65,8 +65,10 @@ static void note_block(struct walk *w, uint32_t loop, uint32_t block, bool behin
     bool branches = in->kind == INSN_BRANCH || in->kind == INSN_JUMP;
     enum loop_side side = goes_past(w, loop, b) ? LOOP_GUARD : LOOP_FRONT;
 
-    if (behind ? outer != LOOP_NONE && !loop_contains(w->m, outer, w->m->loop_of[block]) : !branches)
+    if (behind && outer != LOOP_NONE && !loop_contains(w->m, outer, w->m->loop_of[block]))
         return;
+    if (!behind && !branches)
+        side = LOOP_LEAD;
     if (behind)
         side = branches && !is_of_outer(w, outer, b) ? LOOP_BEHIND : LOOP_REST;
     while (since > &w->m->cfg->insns.data[b->first] && !is_call(since - 1))

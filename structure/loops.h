@@ -24,6 +24,7 @@ struct loop_branch {
 enum loop_side {
     LOOP_FRONT,   /* on the way to it, since the last call, other loop, or header of the loop around it */
     LOOP_GUARD,   /* the same, and it can go past the loop */
+    LOOP_LEAD,    /* other code on the way to it, up to no branch */
     LOOP_BEHIND,  /* on the way from it in the loop around it, up to the same; decides nothing of that loop */
     LOOP_REST,    /* other code there: up to the condition of the loop around it, or up to no branch */
     LOOP_THROUGH, /* none: another loop that the way to it leads out of */

@@ -110,4 +110,17 @@ size_t tree_first_near(const struct maker *m, uint32_t loop);
 /* Whether a line lies in the code of a loop that stands beside this one. */
 bool tree_in_another(const struct maker *m, uint32_t line, uint32_t loop);
 
+/* Whether code of the procedure has a line between these (loop_lines.c). */
+bool tree_has_code_between(const struct maker *m, const struct loop_place *place, uint32_t low, uint32_t high);
+
+/* ---- loop_share.c ---- */
+
+bool tree_is_region(const struct maker *m);
+/* Whether code takes a thread's share of a loop, as gcc has it: it asks for the number of the thread. */
+bool tree_takes_share(const struct maker *m);
+/* All control statements of Fortran stand above what they repeat. */
+bool tree_is_fortran(const struct maker *m, const struct loop_place *place);
+/* Mends the lines of loops that have that of the directive by which threads share them. */
+void tree_name_below_directives(struct maker *m);
+
 #endif

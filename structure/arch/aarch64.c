@@ -69,6 +69,12 @@ static void decode(const uint8_t *code, size_t size, uint64_t address, struct in
     }
 }
 
+/* udiv and sdiv. */
+static bool divides(const uint8_t *code, size_t size)
+{
+    return size >= UNIT && (word_at(code) & 0x7fe0f800) == 0x1ac00800;
+}
+
 static uint8_t number(uint32_t field)
 {
     return (field & 31) == ZERO_OR_SP ? INSN_NO_REGISTER : field & 31;
@@ -232,6 +238,7 @@ const struct arch arch_aarch64 = {
     .machine = EM_AARCH64,
     .decode = decode,
     .decode_detail = decode_detail,
+    .divides = divides,
     .argument = 0,
     .keeps = keeps,
     .jump_slot = R_AARCH64_JUMP_SLOT,

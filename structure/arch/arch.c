@@ -24,3 +24,8 @@ void insn_decode_detail(uint16_t machine, const uint8_t *code, size_t size, uint
 {
     arch_of(machine)->decode_detail(code, size, address, out);
 }
+
+bool insn_divides(uint16_t machine, const uint8_t *code, size_t size)
+{
+    return arch_of(machine)->divides(code, size);
+}

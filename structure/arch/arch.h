@@ -12,10 +12,11 @@ struct arch {
     uint16_t machine; /* EM_* */
     void (*decode)(const uint8_t *code, size_t size, uint64_t address, struct insn *out);
     void (*decode_detail)(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
-    uint8_t argument;             /* the register of a call's first argument */
-    bool (*keeps)(uint8_t reg);   /* does a call preserve a register? */
-    uint32_t jump_slot, glob_dat; /* relocations that name what a linkage stub jumps to, */
-    uint32_t irelative;           /* or what finds it */
+    bool (*divides)(const uint8_t *code, size_t size); /* integers */
+    uint8_t argument;                                  /* the register of a call's first argument */
+    bool (*keeps)(uint8_t reg);                        /* does a call preserve a register? */
+    uint32_t jump_slot, glob_dat;                      /* relocations that name what a linkage stub jumps to, */
+    uint32_t irelative;                                /* or what finds it */
     /* How long the linkage stub at `code` is, and the address of the word that it jumps through, 0: none. NULL: stubs
      * have one size, and plt.c knows their forms. */
     size_t (*stub)(const uint8_t *code, size_t size, uint64_t address, uint64_t *slot);

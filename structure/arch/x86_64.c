@@ -12,6 +12,14 @@ static bool keeps(uint8_t reg)
     return reg == RBX || reg == RSP || reg == RBP || reg >= R12;
 }
 
+/* div and idiv of 4 or 8 bytes. */
+static bool divides(const uint8_t *code, size_t size)
+{
+    size_t at = size > 1 && *code >> 4 == 4; /* rex */
+
+    return size > at + 1 && code[at] == 0xf7 && (code[at + 1] >> 3 & 6) == 6;
+}
+
 static bool is_trap(const uint8_t *code)
 {
     return *code == TRAP;
@@ -35,6 +43,7 @@ const struct arch arch_x86_64 = {
     .machine = EM_X86_64,
     .decode = x86_64_decode,
     .decode_detail = x86_64_decode_detail,
+    .divides = divides,
     .argument = RDI,
     .keeps = keeps,
     .jump_slot = R_X86_64_JUMP_SLOT,

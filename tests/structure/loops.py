@@ -91,7 +91,7 @@ def is_known(path, procedure, build):
     version = subprocess.run([build.split()[0], "-dumpversion"], capture_output=True, text=True, check=False).stdout.split(".")[0]
     where = (os.path.basename(path), procedure)
     known = where in (("threaded.c", "cycle"), ("threaded.c", "main"), ("arrays.f90", "fields::planes"),
-                      ("do.f90", "kernels::moments"), ("do.f90", "kernels::products"), ("do.f90", "smooth"))
+                      ("do.f90", "kernels::moments"), ("do.f90", "kernels::spread_out._omp_fn.0"), ("do.f90", "kernels::products"), ("do.f90", "smooth"))
     return bool(known and re.search("gcc|gfortran", build) and int(version or 0) >= 14)
 
 

@@ -269,6 +269,8 @@ def is_nested(loop, sources):
 
 def judge(loop, sources):
     source = sources.of(loop.file)
+    for line in [x for x in loop.bytes if sources.is_directive(loop.file, x)]:    # a thread's share, of no statement
+        del loop.bytes[line]
     named = [x for x in source.loops if loop.line in x.lines]
     if any(loop.lies_in(x) for x in named):
         verdict = "right"

@@ -46,8 +46,8 @@ contains
     end do
   end subroutine
 
-  ! Nothing has the line of DO, but the directive above it; of gfortran 14 not even that.
-  !! kernels::spread_out._omp_fn.0: only share share/simd share/flux   when -fopenmp
+  ! Nothing has the line of DO, but the directive above it.
+  !! kernels::spread_out._omp_fn.0: loops rows rows/inner   when -fopenmp
   subroutine spread_out(a, b, nx, ny)
     integer, intent(in) :: nx, ny
     real(8), intent(inout) :: a(nx, ny), b(nx, ny)
@@ -55,11 +55,11 @@ contains
     integer :: j, k
 
     !$omp parallel private(flux, total)
-    !$omp do                                 ! @share
+    !$omp do
     do k = 1, ny                             ! @rows
-      !$omp simd private(flux, total)        ! @simd
+      !$omp simd private(flux, total)
       do j = 2, nx                           ! @inner
-        flux = a(j, k) * 0.25_8              ! @flux
+        flux = a(j, k) * 0.25_8
         total = flux - a(j - 1, k) / (1 + flux * flux)
         b(j, k) = b(j, k) + total
       end do

@@ -46,8 +46,8 @@ NOINLINE void bounded(double *a, const double *b)
 {
 #pragma omp parallel
     {
-#pragma omp for  // @third
-        for (int i = first; i <= last - first + 1; i++) {
+#pragma omp for
+        for (int i = first; i <= last - first + 1; i++) { /* @third */
             double x = b[i];
 
             a[i] = x > 1 ? x / 3 : x * x;

@@ -81,11 +81,10 @@ NOINLINE void neighbours(const struct boxes *b, const double *r, double *f, int 
 
 /* The first statement is told at the head of the loop, right of the one behind it; that is no brace, which C does not
  * tell. */
-/*! summed._omp_fn.0: loops row row/col   when ^gcc */
-/*! summed._omp_fn.0: loops for for/col   when ^aarch64 */
+/*! summed._omp_fn.0: loops for for/col   when gcc */
 NOINLINE void summed(const int *from, const double *a, double *q, int n)
 {
-#pragma omp parallel for          // @row
+#pragma omp parallel for
     for (int j = 0; j < n; j++) { /* @for */
         /* begins */ double sum = 0;
 
