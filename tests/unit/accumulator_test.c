@@ -49,7 +49,18 @@ TEST(large_values)
     CHECK_NEAR(of(FUNCTION_STDDEV, close, 2), 1, 0);
 }
 
-/* Every order of many numbers has the same percentiles: between the two nearest of the sorted ones. */
+static void shuffle(double *x, int n, unsigned *state)
+{
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)((*state = *state * 1664525 + 1013904223) >> 8) % (i + 1);
+        double swapped = x[i];
+
+        x[i] = x[j];
+        x[j] = swapped;
+    }
+}
+
+/* Every order of many numbers has the same percentiles. */
 TEST(percentiles_of_any_order)
 {
     enum { N = 101 };
@@ -59,16 +70,27 @@ TEST(percentiles_of_any_order)
     for (int round = 0; round < 200; round++) {
         for (int i = 0; i < N; i++)
             x[i] = i / (1 + round % 3);
-        for (int i = N - 1; i > 0; i--) {
-            int j = (int)((state = state * 1664525 + 1013904223) >> 8) % (i + 1);
-            double swapped = x[i];
-
-            x[i] = x[j];
-            x[j] = swapped;
-        }
+        shuffle(x, N, &state);
         CHECK_NEAR(of(FUNCTION_P50, x, N), 50 / (1 + round % 3), 0);
         CHECK_NEAR(of(FUNCTION_P90, x, N), 90 / (1 + round % 3), 0);
         CHECK_NEAR(of(FUNCTION_P99, x, N), 99 / (1 + round % 3), 0);
+    }
+}
+
+/* Those that lie between two numbers take the next larger one, wherever it stands. */
+TEST(percentiles_between_two_numbers)
+{
+    enum { N = 100 };
+    double x[N];
+    unsigned state = 1;
+
+    for (int i = 0; i < N; i++)
+        x[i] = i;
+    for (int round = 0; round < 200; round++) {
+        shuffle(x, N, &state);
+        CHECK_NEAR(of(FUNCTION_P50, x, N), 49.5, 1e-12);
+        CHECK_NEAR(of(FUNCTION_P90, x, N), 89.1, 1e-12);
+        CHECK_NEAR(of(FUNCTION_P99, x, N), 98.01, 1e-12);
     }
 }
 
