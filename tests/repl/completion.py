@@ -70,5 +70,12 @@ for row in open(f"{TOP}/tests/repl/completion.txt"):
     failed += not good
     if not good:
         print(f"FAILED: {row}\n  got {got}")
+for text in ("", "trace ", "tree ", "set "):
+    lines = run(f"{TOP}/{BUILD}/tools/completing", "completion.hq", text).splitlines()
+    silent = [line for line in lines if line.endswith("\t")]
+    passed += not silent
+    failed += bool(silent)
+    if silent:
+        print(f"FAILED: nothing is said of {silent}, which may stand after `{text}`")
 print(f"{passed} passed, {failed} failed")
 raise SystemExit(1 if failed else 0)

@@ -10,20 +10,34 @@
 #include "tests/unit/uniform.h"
 #include <math.h>
 
-static enum check_outcome judge(struct baseline_value before, struct baseline_value now, char **line)
+/* Judges values against those of a baseline; *text is all that is said, a line each, which the caller frees. */
+static enum check_outcome judge_all(const struct baseline_value *before, size_t old_count,
+                                    const struct baseline_value *now, size_t count, char **text)
 {
     AUTO(arena_deinit) struct arena arena = {0};
     struct baseline_query a = {.text = "q"}, b = {.text = "q"};
     struct check_lines lines = {0};
+    AUTO_STR struct str all = {0};
 
-    vec_push(&a.values, before);
-    vec_push(&b.values, now);
+    vec_append(&a.values, before, old_count);
+    vec_append(&b.values, now, count);
     enum check_outcome outcome = baseline_judge(&a, &b, 0.01 / 20, &arena, &lines, NULL);
 
-    *line = xstrdup(lines.len ? lines.data[0] : "");
+    vec_foreach(line, &lines)
+        str_addf(&all, "%s\n", *line);
+    *text = xstrdup(str_cstr(&all));
     vec_deinit(&lines);
     vec_deinit(&a.values);
     vec_deinit(&b.values);
+    return outcome;
+}
+
+/* *line: the first of them. */
+static enum check_outcome judge(struct baseline_value before, struct baseline_value now, char **line)
+{
+    enum check_outcome outcome = judge_all(&before, 1, &now, 1, line);
+
+    (*line)[strcspn(*line, "\n")] = 0;
     return outcome;
 }
 
@@ -150,27 +164,14 @@ TEST(gone_is_named_and_passes)
 /* Judges three procedures that were, of 50, 40 and `third` percent, against three that are. */
 static enum check_outcome judge_three(double third, const char *name, double now_third, char **text)
 {
-    AUTO(arena_deinit) struct arena arena = {0};
-    struct baseline_query a = {.text = "q"}, b = {.text = "q"};
-    struct check_lines lines = {0};
-    AUTO_STR struct str all = {0};
+    const struct baseline_value before[] = {runs("procedure f", 0.5, 0.01, 5),
+                                            runs("procedure g", 0.5 - third, 0.01, 5),
+                                            runs("procedure h", third, 0.01, 5)},
+                                now[] = {runs("procedure f", (1 - now_third) * 0.5 / (1 - third), 0.01, 5),
+                                         runs("procedure g", (1 - now_third) * (0.5 - third) / (1 - third), 0.01, 5),
+                                         runs(name, now_third, 0.01, 5)};
 
-    vec_push(&a.values, runs("procedure f", 0.5, 0.01, 5));
-    vec_push(&a.values, runs("procedure g", 0.5 - third, 0.01, 5));
-    if (third > 0)
-        vec_push(&a.values, runs("procedure h", third, 0.01, 5));
-    vec_push(&b.values, runs("procedure f", (1 - now_third) * 0.5 / (1 - third), 0.01, 5));
-    vec_push(&b.values, runs("procedure g", (1 - now_third) * (0.5 - third) / (1 - third), 0.01, 5));
-    vec_push(&b.values, runs(name, now_third, 0.01, 5));
-    enum check_outcome outcome = baseline_judge(&a, &b, 0.01 / 20, &arena, &lines, NULL);
-
-    vec_foreach(line, &lines)
-        str_addf(&all, "%s\n", *line);
-    *text = xstrdup(str_cstr(&all));
-    vec_deinit(&lines);
-    vec_deinit(&a.values);
-    vec_deinit(&b.values);
-    return outcome;
+    return judge_all(before, third > 0 ? 3 : 2, now, 3, text);
 }
 
 /* A procedure that takes a third of the time and was not there is a rise, though each that was takes more. */
@@ -210,6 +211,63 @@ TEST(hours_differ_as_runs_do)
 {
     check_judgement(runs("procedure f", 0.3, 0.003, 5), runs("procedure f", 0.36, 0.003, 5), CHECK_FAIL, NULL);
     check_judgement(runs("procedure f", 0.3, 0.016, 5), runs("procedure f", 0.38, 0.016, 5), CHECK_INCONCLUSIVE, NULL);
+}
+
+/* ---- several values ---- */
+
+TEST(what_cannot_be_told_hides_no_rise)
+{
+    const struct baseline_value before[] = {share("procedure f", 0.3, 20000), share("procedure g", 0.3, 30)},
+                                now[] = {share("procedure f", 0.46, 20000), share("procedure g", 0.3, 30)};
+    AUTO_FREE char *text = NULL;
+
+    CHECK_EQ_INT(judge_all(before, 2, now, 2, &text), CHECK_FAIL);
+    CHECK(strstr(text, "rose: cputime.x of procedure f") && strstr(text, "cannot tell: 1 value"));
+}
+
+/* Of amounts a baseline keeps no row below half a percent of the largest: what is new was less than that. */
+TEST(new_amounts)
+{
+    AUTO_FREE char *small = NULL, *large = NULL;
+    const struct baseline_value before = exact("procedure f", 1024000),
+                                little[] = {exact("procedure f", 1024000), exact("procedure g", 5000)},
+                                much[] = {exact("procedure f", 1024000), exact("procedure g", 512000)};
+
+    CHECK_EQ_INT(judge_all(&before, 1, little, 2, &small), CHECK_PASS);
+    CHECK_EQ_INT(judge_all(&before, 1, much, 2, &large), CHECK_FAIL);
+    CHECK(strstr(large, "new: alloc_bytes of procedure g: 5 KiB -> 500 KiB"));
+}
+
+TEST(the_former_name_is_that_of_the_nearest)
+{
+    const struct baseline_value before[] = {runs("procedure f", 0.56, 0.01, 5), runs("procedure h", 0.22, 0.01, 5),
+                                            runs("procedure i", 0.2, 0.01, 5)},
+                                now[] = {runs("procedure f", 0.56, 0.01, 5), runs("procedure n", 0.217, 0.01, 5)};
+    AUTO_FREE char *text = NULL;
+
+    CHECK_EQ_INT(judge_all(before, 3, now, 2, &text), CHECK_INCONCLUSIVE);
+    CHECK(strstr(text, "procedure h (22.0%) is gone, procedure n (21.7%) is new"));
+}
+
+/* How many runs were told to decide a value of so many, before and now. */
+static int runs_wanted(unsigned old_runs, unsigned now_runs)
+{
+    const struct baseline_value before = runs("procedure f", 0.3, 0.03, old_runs),
+                                now = runs("procedure f", 0.3, 0.03, now_runs);
+    AUTO_FREE char *text = NULL;
+    int wanted = 0;
+
+    judge_all(&before, 1, &now, 1, &text);
+    sscanf(text, "cannot tell: 1 value: about %d runs", &wanted);
+    return wanted;
+}
+
+/* A side with more runs than the other makes no more of them necessary. */
+TEST(runs_that_would_decide)
+{
+    CHECK(runs_wanted(3, 3) > 0);
+    CHECK_EQ_INT(runs_wanted(5, 3), runs_wanted(3, 5));
+    CHECK(runs_wanted(5, 3) <= runs_wanted(3, 3));
 }
 
 /* ---- seconds ---- */

@@ -327,4 +327,37 @@ TEST(a_race_of_long_runs_goes_on_where_nobody_said_when_to_end)
     CHECK(r.pairs == 5 && r.n == 1);
 }
 
+/* A side of one run is taken to scatter as the other one does, whichever it is. */
+TEST(one_run_on_a_side)
+{
+    struct gate_difference d = gate_apart(1, 0.1, 5, 1.2, 0, 1), swapped = gate_apart(1.2, 0, 1, 1, 0.1, 5);
+
+    CHECK_NEAR(d.error, 0.1 * sqrt(1.0 / 5 + 1), 1e-15);
+    CHECK_NEAR(swapped.error, d.error, 1e-15);
+    CHECK_NEAR(d.df, 4, 0);
+    CHECK_NEAR(swapped.df, 4, 0);
+}
+
+/* A fall of once its interval may be chance; of more than twice that it is none. */
+TEST(a_fall_beyond_doubt)
+{
+    struct gate_difference d = gate_apart(1, 0.1, 5, 1, 0.1, 5);
+    double interval = gate_interval(&d);
+
+    d.rise = -1.9 * interval;
+    CHECK(!gate_fell(&d));
+    d.rise = -2.1 * interval;
+    CHECK(gate_fell(&d));
+}
+
+/* A row takes no more of the level than the chance with which it exceeds half its tolerance: Student's t of 4 degrees
+ * is above 2.131847 with probability 0.05, above 8.610302 with 0.0005. */
+TEST(the_level_counts_chances_at_half_the_tolerance)
+{
+    struct gate_difference rows[2] = {{.error = 1, .df = 4, .allowed = 2 * 2.131847},
+                                      {.error = 1, .df = 4, .allowed = 2 * 8.610302}};
+
+    CHECK_NEAR(gate_level(rows, 2, 0.01), 0.01 - 0.0005, 1e-6);
+}
+
 TEST_MAIN
