@@ -56,8 +56,8 @@ for name in re.findall(r"`((?:query|db|preload|repl|format|tests|doc)/[\w/]+\.\w
     check(os.path.exists(os.path.join(COPY, name)), f"{name}, of which doc/extending.md speaks")
 
 units = [f"build/tests/{name}_test" for name in ("import_strace", "manual", "grammar")]
-status, output = run("make", "-j2", "all", "build/tools/fixture", "build/tools/measurements", "build/programs/gizmo", "build/programs/libgizmo.so",
-                     *units)
+tools = [f"build/tools/{name}" for name in ("fixture", "completing", "measurements")]
+status, output = run("make", "-j2", "all", *tools, "build/programs/gizmo", "build/programs/libgizmo.so", *units)
 check(status == 0, output)
 check("warning" not in output, output)
 
@@ -82,6 +82,11 @@ for test, renew in complaints.items():
     run(*renew, HQ_UPDATE="1", HQ=os.path.join(COPY, "hq"), BUILD="build")
     status, output = run("tests/run", "BUILD=build", "HQ=./hq", test)
     check(status == 0, f"{test} is content after the update: {output}")
+for test in ("tests/repl/completion.py", "tests/repl/mistakes.sh", "tests/e2e/documents.py"):
+    check(run("tests/run", "BUILD=build", "HQ=./hq", test)[0] != 0, f"{test} complains")
+check("groups.test" in run("tests/query/run", HQ=os.path.join(COPY, "hq"), BUILD="build")[1], "groups.test complains")
+status, output = run("tests/run", "BUILD=build", "HQ=./hq", "tests/collector/symbols.sh")
+check(status == 0, f"what is preloaded needs nothing new: {output}")
 check("`inlined`" in open(os.path.join(COPY, "doc/language.md")).read(), "doc/language.md has the view")
 check("`top P%`" in open(os.path.join(COPY, "doc/language.md")).read(), "doc/language.md has the clause")
 
