@@ -28,6 +28,8 @@ echo "host $(fact host) -1h  # an hour" >offsets
 check "builds" "$HQ" build --clock-offsets offsets run.hq >/dev/null
 check "an hour earlier" [ $((before - $(seconds))) -eq 3600 ]
 check "no such rank" tells "wrong:2: there is no rank 9" <<<$'\nrank 9 1s'
+check "no number of a rank" tells "wrong:1: this is no number of a rank" <<<"rank -1 1s"
+check "nor is a word" tells "wrong:1: this is no number of a rank" <<<"rank first 1s"
 check "not a line" tells "wrong:1: this is neither a host nor a rank" <<<"node2 1s"
 check "no offset" tells "wrong:1: there are not three words" <<<"host node2"
 check "no time" tells 'unknown unit "parsec"' <<<"host $(fact host) 1parsec"

@@ -195,6 +195,41 @@ TEST(values_and_traces_come_back)
     model_destroy(p.m);
 }
 
+/* A trace of several blocks, two records at each instant, and one of another profile behind it. */
+TEST(any_instant_of_a_long_trace)
+{
+    enum { RECORDS = 3 * HQDB_TRACE_RECORDS + 10, STEP = 10 };
+    struct paper p = make_paper();
+    AUTO(remove_place) struct place place = make_place();
+    uint32_t other = model_profile(
+        p.m,
+        &(struct model_profile){.rank = -1, .host = "z", .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+    uint32_t frame = add_frame(&p, HQDB_NONE, p.main, "file1.c", 9);
+
+    for (uint32_t i = 0; i < RECORDS; i++)
+        model_trace(p.m, p.profile, 4000 + i / 2 * STEP, frame, p.metric, 1 + i);
+    model_trace(p.m, other, 5, frame, p.metric, 1);
+    struct db *db = write_and_open(p.m, place.path);
+    struct db_trace_reader *r;
+    struct db_trace_record t;
+    uint64_t records, first, last;
+
+    CHECK_OK(db_trace_open(db, 0, &r));
+    CHECK(db_trace_extent(r, &records, &first, &last));
+    CHECK_EQ_INT(records, RECORDS + 2);
+    CHECK_EQ_INT(first, 1000);
+    CHECK_EQ_INT(last, 4000 + (RECORDS - 1) / 2 * STEP);
+    for (uint32_t i = 1; i < RECORDS; i += 2)
+        for (uint32_t late = 0; late < STEP; late += STEP - 1) {
+            db_trace_seek(r, 4000 + i / 2 * STEP + late);
+            CHECK(db_trace_next(r, &t) && t.weight == 1 + i); /* the last one at or before it */
+            CHECK(db_trace_next(r, &t) == (i + 1 < RECORDS) && (i + 1 == RECORDS || t.weight == 2 + i));
+        }
+    db_trace_close(r);
+    db_close(db);
+    model_destroy(p.m);
+}
+
 TEST(derived_with_the_same_settings_is_the_same)
 {
     struct paper p = make_paper();

@@ -37,6 +37,23 @@ TEST(commands)
     device_clock_deinit(&c);
 }
 
+/* Of very many commands the tightest bounds are kept: here those of one in a thousand, the others are a hundred times
+ * as wide. */
+TEST(many_commands)
+{
+    struct device_clock c = {0};
+
+    for (uint64_t i = 0, at = 1000000; i < 100000; i++, at += 10000) {
+        uint64_t off = i % 1000 ? 1000000 : 10000;
+
+        device_clock_bound(&c, at - off, at + off, of_device(at), of_device(at + 5000), at + 5000 + off);
+    }
+    device_clock_fit(&c);
+    CHECK(c.error > 0 && c.error <= 11000);
+    CHECK(worst_of(&c) <= c.error + 2);
+    device_clock_deinit(&c);
+}
+
 /* Readings narrow it, wherever they stand; without any command they do too. */
 TEST(readings)
 {
