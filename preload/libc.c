@@ -144,6 +144,13 @@ EXPORT void *hq_exact_symbol(const void *address, const char *name)
     return found ? found : libc_behind(address, name);
 }
 
+EXPORT bool hq_exact_together(const void *first, const void *second)
+{
+    const struct link_map *map = first && second ? libc_module_of(first) : NULL;
+
+    return map && map == libc_module_of(second);
+}
+
 const char *libc_error(int error)
 {
     static struct real real REAL_TABLE = {"strerrordesc_np", NULL};

@@ -21,6 +21,7 @@ static char early[16 << 10] __attribute__((aligned(16)));
 static _Atomic size_t early_used;
 static __thread int looking __attribute__((tls_model("initial-exec")));
 static _Atomic bool begun;
+static _Atomic bool has_own_new;
 
 static void *allocate_early(size_t bytes)
 {
@@ -43,6 +44,16 @@ static void find_first(void)
 {
     atomic_store(&begun, true);
     real_find_all(real_next);
+    atomic_store(&has_own_new, hq_exact_together(real_next("malloc"), real_next("_Znwm")));
+}
+
+/* An allocator that has C++'s operator new beside its malloc (tcmalloc, jemalloc, mimalloc): the one does not call the
+ * other, so the wrapper of that sees nothing. */
+static __attribute__((noinline, cold)) void tell_of_new(void)
+{
+    if (atomic_exchange(&has_own_new, false))
+        hq_exact_warn("the program's allocator has an operator new that does not call malloc: what C++ code allocates "
+                      "by it is not counted");
 }
 
 #define FIND(function) \
@@ -75,6 +86,9 @@ static void count(const void *frame, const void *function, void *block, size_t b
     hq_exact_add_from(frame, function, amounts, 3);
     if (amounts[2].cell)
         blocks_add(block, bytes, amounts[2].cell);
+    if (__builtin_expect(atomic_load_explicit(&has_own_new, memory_order_relaxed), 0) &&
+        (amounts[0].cell || amounts[1].cell || amounts[2].cell))
+        tell_of_new(); /* not from within the collector */
 }
 
 static void take_back(void *block)

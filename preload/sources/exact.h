@@ -65,6 +65,9 @@ void hq_exact_leave(struct exact_visit *visit);
 void *hq_exact_behind(const void *address, const char *name); /* ../libc.c */
 void *hq_exact_symbol(const void *address, const char *name);
 
+/* Are two functions of one load module? Not in signal handlers. */
+bool hq_exact_together(const void *first, const void *second);
+
 /* A text in the measurement file, 0 if there is no space. */
 uint32_t hq_exact_text(const char *text);
 

@@ -20,6 +20,26 @@ check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked;(__li
 check "sound" sound
 
 check "and no more is told" [ "$(grep -c 'no allocation was seen' "$TMP/err")" = 0 ]
+# An allocator with C++'s operator new beside its malloc, which the first does not call.
+cat >"$TMP/own_new.c" <<'C'
+#include <stddef.h>
+void *__libc_malloc(size_t);
+void __libc_free(void *);
+void *malloc(size_t bytes) { return __libc_malloc(bytes); }
+void free(void *block) { __libc_free(block); }
+void *_Znwm(size_t bytes) { return __libc_malloc(bytes); }
+C
+cat >"$TMP/news.c" <<'C'
+#include <stdlib.h>
+void *_Znwm(size_t);
+int main(void) { for (int i = 0; i < 100; i++) free(_Znwm(100)); free(malloc(10)); }
+C
+${CC:-cc} -O1 -fno-builtin -shared -fPIC -o "$TMP/libown_new.so" "$TMP/own_new.c" && ${CC:-cc} -O1 -fno-builtin -o "$TMP/news" "$TMP/news.c" -L"$TMP" -lown_new -Wl,-rpath,"$TMP" || exit 1
+record -e ALLOC -- "$TMP/news"
+check "own operator new: runs" [ $status = 0 ]
+check "own operator new: malloc is counted" [ "$(value 'count ALLOC_CALLS')" -ge 1 ]
+check "own operator new: what is not counted is told, once" [ "$(grep -c 'operator new that does not call malloc' "$TMP/err")" = 1 ]
+
 record -e ALLOC -- "$PROGRAMS/own_malloc"
 check "a malloc of the program's own works, and is told not to be measured" [ "$status:$(cat "$TMP/out"):$(grep -c '; no allocation was seen: the program made none, or has a malloc of its own' "$TMP/err")" = 0:1:1 ]
 
