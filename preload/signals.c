@@ -211,10 +211,13 @@ void signal_unblock(void)
 }
 
 /* Somebody has sent it, and the program would end by it: the C library has no threads to tell anything. It comes when
- * our handler returns. */
+ * our handler returns. A debugger that hands a signal on at another stop than the signal's own (ltrace) counts as its
+ * sender: that may be one of ours. */
 static void end_by_reserved(const siginfo_t *info)
 {
     if (info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE)
+        return;
+    if (info->si_code == SI_USER && info->si_pid && info->si_pid == trap_tracer())
         return;
     raw_sigaction(SIGNAL_RESERVED, &(struct raw_action){0}, NULL);
     signal_send_again(SIGNAL_RESERVED, info);

@@ -101,14 +101,21 @@ static const char *read_status(char text[static 4096])
     return text;
 }
 
+int trap_tracer(void)
+{
+    static const char KEY[] = "TracerPid:\t";
+    char text[4096];
+    const char *at = strstr(read_status(text), KEY);
+    int pid = 0;
+
+    for (at = at ? at + strlen(KEY) : ""; *at >= '0' && *at <= '9'; at++)
+        pid = pid * 10 + *at - '0';
+    return pid;
+}
+
 bool trap_is_traced(void)
 {
-    char text[4096];
-
-    if (is_in_valgrind())
-        return true;
-    const char *tracer = strstr(read_status(text), "TracerPid:\t");
-    return tracer && tracer[strlen("TracerPid:\t")] != '0';
+    return is_in_valgrind() || trap_tracer() != 0;
 }
 
 bool trap_is_alone(void)

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* The process that traces this one, 0: there is none. Safe in signal handlers. */
+int trap_tracer(void);
+
 /* Is there a debugger, or valgrind, which takes every SIGTRAP for its own and stops? Not in signal handlers. */
 bool trap_is_traced(void);
 

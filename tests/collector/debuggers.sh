@@ -29,6 +29,35 @@ for way in "" "--mark work"; do
     check "valgrind${way:+, $way}: the status is the program's" [ $status = 7 ]
     check "valgrind${way:+, $way}: nothing is said of itself" [ "$(grep -c 'VALGRIND INTERNAL ERROR\|impossible' "$TMP/err")" = 0 ]
 done
+# A debugger that hands signals on later, at another signal's stop, as ltrace does: the kernel then takes it for the sender.
+cat >"$TMP/later.c" <<'C'
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    int status, kept = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        execv(words[count - 1], words + count - 1);
+        _exit(1);
+    }
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+        long number = WSTOPSIG(status), now = number == SIGURG ? kept : number == SIGTRAP || number == 33 ? 0 : number;
+        kept = number == 33 ? 33 : number == SIGURG ? 0 : kept;
+        ptrace(PTRACE_CONT, child, 0, now);
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+C
+printf '#include <signal.h>\nint main(void) { for (int i = 0; i < 200; i++) { for (volatile int k = 0; k < 1000000; k++) ; raise(SIGURG); } return 7; }\n' >"$TMP/urges.c"
+${CC:-cc} -O1 -o "$TMP/later" "$TMP/later.c" && ${CC:-cc} -O1 -o "$TMP/urges" "$TMP/urges.c" || exit 1
+record -e REALTIME@1000/s -- "$TMP/later" "$TMP/urges"
+check "signals handed on later: the program ends well" [ $status = 7 ]
+
 # One inside, the other outside: each has its own signal.
 profiler=$(ls /usr/lib/*/libprofiler.so.0 2>/dev/null | head -1)
 if [ "$profiler" ]; then
