@@ -185,7 +185,8 @@ static void tell_missing_time(const struct record_sum *sum, const char *events)
         const char *where;
     } part[] = {
         {elsewhere, "in processes that could not be measured or were too short"},
-        {total - loading - elsewhere - sampled, "in threads and processes that ended before a sample was due"},
+        {total - loading - elsewhere - sampled,
+         "in threads and processes that ended before a sample was due, or were made past hq (RTLD_DEEPBIND)"},
         {loading, "while programs were loaded, linked and initialised"},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)

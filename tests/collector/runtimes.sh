@@ -159,6 +159,20 @@ gcc -O1 -shared -fPIC -o "$TMP/plugged.so" "$TMP/plugged.c" && gcc -o "$TMP/plug
 LIMIT=20 record -- "$TMP/plugs" "$TMP/plugged.so"
 check "weak references of a plugin without a runtime: it is right: $status $(cat "$TMP/out")" [ "$status $(cat "$TMP/out")" = "0 $(cat "$TMP/plugged.bare")" ]
 
+# What a plugin opened with RTLD_DEEPBIND calls is found past hq: its worker is not measured, which is told.
+cat >"$TMP/deep.c" <<'C'
+#include "burn.h"
+void deep(void)
+{
+#pragma omp parallel num_threads(2)
+    burn(0.4);
+}
+C
+printf '%s\n' '#define _GNU_SOURCE' '#include <dlfcn.h>' 'int main(int n, char **v) { void *p = dlopen(v[1], RTLD_NOW | RTLD_DEEPBIND); ((void (*)(void))dlsym(p, "deep"))(); return n - 2; }' >"$TMP/deepens.c"
+gcc -O2 -g -fopenmp -shared -fPIC -Itests/programs -o "$TMP/deep.so" "$TMP/deep.c" && gcc -o "$TMP/deepens" "$TMP/deepens.c"
+record -e CPUTIME@500/s -- "$TMP/deepens" "$TMP/deep.so"
+check "RTLD_DEEPBIND: it is told what is not measured, and why: $(cat "$TMP/err")" grep -q 'in no sample: 0.4[0-9]* s in threads .*RTLD_DEEPBIND' "$TMP/err"
+
 # What clang calls has arguments of any number: those in registers, of both kinds, and on the stack arrive. The runtime is one that prints them.
 cat >"$TMP/prints.c" <<'C'
 #include <stdarg.h>
