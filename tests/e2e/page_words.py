@@ -19,6 +19,13 @@ size(1280, 800)
 open_page("app.html")
 cut = js("[...document.querySelectorAll('.facts > *')].filter((e) => e.scrollWidth > e.clientWidth || !e.clientWidth).map((e) => e.textContent)")
 check(not cut, f"what ran stands in the head, whole: {cut}")
+# A number that has lost a digit at the field's edge looks like another one.
+lines = js("new Set([...document.querySelector('.options').children].map((e) => e.offsetTop + e.offsetHeight / 2 >> 3)).size")
+check(lines == 1, f"the fields above the table are in one line: {lines}")
+js("hqPage.set({ranks: '0-1,2,3', where: 'cputime > 5%'})")
+cut = js("[...document.querySelectorAll('.options input')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.value)")
+check(not cut, f"what is chosen can be read in its field: {cut}")
+js("hqPage.set({ranks: '', where: ''})")
 
 # Names that the build shortens are the program's alone: neither the browser nor the data have one of them.
 short = set(re.search(r"^PAGE_OWN = ((?:.*\\\n)*.*)", open(f"{TOP}/Makefile").read(), re.M)[1].replace("\\", "").split())
