@@ -52,6 +52,9 @@ bool tree_takes_share(const struct maker *m)
     return false;
 }
 
+/* Lines of the directive and the line behind them. By gcc statements of the loop may be in front of it, too. */
+enum { NEXT = 3 };
+
 enum share { SHARE_NONE, SHARE_GCC, SHARE_CLANG };
 
 /* Whether the call that ends at an address takes a thread's share of a loop. */
@@ -120,6 +123,7 @@ static void look_at(const struct maker *m, const struct loop_near *near, struct 
 {
     enum share called = share_before(m, near->since);
     uint64_t divided = division_in(m, near->since, near->address);
+    uint32_t below = called == SHARE_CLANG || f->below < f->directive + NEXT ? f->below : f->directive + NEXT;
     uint64_t bounds = called == SHARE_CLANG ? near->address + 1 : divided < near->address ? divided : 0;
 
     const struct piece *before = piece_before(m, near->since), *first = piece_before(m, near->since + 1);
@@ -129,7 +133,7 @@ static void look_at(const struct maker *m, const struct loop_near *near, struct 
 
         if (piece->low > near->address)
             break;
-        if (piece->low < bounds && line > f->directive && line <= f->below && (!f->line || line < f->line))
+        if (piece->low < bounds && line > f->directive && line <= below && (!f->line || line < f->line))
             f->line = line;
         if (line == f->directive && piece->low <= divided && divided < piece->high && divided < near->address)
             f->share = SHARE_GCC;
@@ -244,14 +248,22 @@ static bool is_of_directive(const struct maker *m, uint32_t loop, uint32_t below
     return tree_near_line(m, loop, (struct near_wanted){1 << LOOP_FRONT | 1 << LOOP_GUARD, false, line - 1, line + 1});
 }
 
-/* An innermost loop with a directive of which all that is told is its first statement stands right above that. */
+/* A loop with a directive of which all that is told is its first statement stands right below the directive of the
+ * region, if that one's code takes a share; else, innermost, right above the statement. */
 static void name_above_statement(struct maker *m, uint32_t loop)
 {
     struct loop_place *place = &m->places[loop];
     uint32_t parent = m->loops->list[loop].parent, line = place->line - 1;
 
-    if (is_innermost(m, loop) && place->line == place->least &&
-        (parent == LOOP_NONE || m->places[parent].line < line) && !tree_has_code_between(m, place, line - 1, line + 1))
+    struct front f = {.loop = loop, .directive = m->origin, .below = place->line};
+
+    if (parent == LOOP_NONE && m->origin < place->line)
+        walk(m, loop, &f);
+    if (f.share)
+        place->line = m->origin + 1;
+    else if (is_innermost(m, loop) && place->line == place->least &&
+             (parent == LOOP_NONE || m->places[parent].line < line) &&
+             !tree_has_code_between(m, place, line - 1, line + 1))
         place->line = line;
 }
 
@@ -310,7 +322,7 @@ static void name_below_directive(struct maker *m, uint32_t loop)
     }
     if (f.share != SHARE_CLANG && has && !directed)
         return;
-    if (!f.line && (fortran || f.share == SHARE_CLANG || place->line == m->origin))
+    if (fortran || (!f.line && (f.share == SHARE_CLANG || place->line == m->origin)))
         f.line = place->line + 1;
     if (place->least <= place->line)
         place->least = f.below;

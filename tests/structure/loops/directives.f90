@@ -111,6 +111,26 @@ contains
     end do
     !$omp end parallel
   end subroutine
+
+  ! A statement of the loop is in front of it, where its bounds are worked out.
+  !! kernels::collapsed._omp_fn.0: only both
+  subroutine collapsed(a, b, n, step, weight)
+    integer, intent(in) :: n, step
+    real(8), intent(inout) :: a(n, n), b(n, n)
+    real(8), intent(in) :: weight
+    integer :: j, k
+
+    !$omp parallel do collapse(2)
+    do k = 1, n                                ! @both
+      do j = 1, n
+        if (step == 3) then
+          b(j, k) = b(j, k) + weight * k
+        end if
+
+        a(j, k) = a(j, k) + weight * b(j, k)
+      end do
+    end do
+  end subroutine
 end module
 
 program main
@@ -126,5 +146,6 @@ program main
   call steps(a, b, 40, n)
   call alone(a, 40, n)
   call dealt(a, b, 40)
+  call collapsed(a, b, 40, n, 0.25_8)
   print *, sum(a), sum(b)
 end program
