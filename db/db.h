@@ -242,18 +242,19 @@ struct db_growths { /* all private */
 struct db_growths db_growths_of(const struct db *db, uint32_t profile);
 bool db_growth_next(struct db_growths *g, struct db_growth *out);
 
-/* The trace of a profile. Any instant is found by binary search in the block index, then decoding one block. */
+/* The trace of a profile, in the order of time. Any instant is found by binary search in the block index, then decoding
+ * one block. The reader ends with db_trace_close, before the database does. */
 struct db_trace_record {
-    uint64_t time_us;
+    uint64_t time_us; /* since the start_realtime_ns of its profile */
     uint32_t frame;
     uint32_t metric;
-    uint32_t weight;
+    uint32_t weight; /* periods of the metric; 0: a pause, or an end (format/database.h) */
 };
 struct db_trace_reader;
 struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out); /* trace.c */
 /* How many records there are, and the first and last time; false if there are none. */
 bool db_trace_extent(const struct db_trace_reader *r, uint64_t *records, uint64_t *first_us, uint64_t *last_us);
-/* Positions at the last record at or before time_us (or the first one). */
+/* The next record will be the last one at or before time_us, of several at one instant the last; else the first one. */
 void db_trace_seek(struct db_trace_reader *r, uint64_t time_us);
 bool db_trace_next(struct db_trace_reader *r, struct db_trace_record *out);
 void db_trace_close(struct db_trace_reader *r);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `during`: slices of the traces as a selection. A slice belongs to a profile; a sample is in it if its time is. So
- * adjoining slices share no sample, and their values add up to the whole.
+ * `during`: slices of the traces as a selection. A slice belongs to a profile and lasts from from_us up to, but not
+ * including, to_us: microseconds since the run began. A sample is in it if its time is. One of elapsed time that stands
+ * for several periods, and what is spread over a time (spans), are in it by the part that lies there, and count as a
+ * sample where they end. So adjoining slices share nothing, and their values add up to the whole.
  *
  * `during PATTERN` and `during iteration N of PATTERN` are made of visits (visits.h).
  */
@@ -17,14 +19,16 @@ struct query_env;
 /* Fills the slices of a selection whose tree and profiles are made; does nothing without `during`. */
 struct hq_error *slices_select(struct query_env *env, struct selection *s, const struct query *q);
 
-/* Adds, by frame, weight times period of every sample of a metric in the slices, and the number of samples. */
+/* Adds to sums[frame] what the samples of a metric in the slices stand for, in base units, and to counts[frame] their
+ * number; both are arrays of the caller's. QUERY_INTERRUPTED if the user asks to stop. */
 struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64_t *sums, int64_t *counts);
 
 /* Adds the sums of one profile in the slices, by position in the tree, without the frames that the selection does not
  * keep. */
 struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
 
-/* The slices of one profile, all of the time if the selection has none. */
+/* The slices of one profile in the order of time: part of the selection's, or, if it has none, all of the time, which
+ * is written to *whole. */
 struct slices {
     const struct slice *data;
     size_t len;

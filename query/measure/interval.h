@@ -12,7 +12,8 @@ double interval_half_width(struct run *run, const struct entry *e, const struct 
  * Wilson, whose middle is not the value. False: there is no error, or none is known. */
 bool interval_ends(struct run *run, struct entry *e, const struct program *difference, double value, double *low,
                    double *high);
-/* How far from a bound a value may lie that is on it; p is the difference of the two, `difference` its value here. */
+/* How far from its bound a value may be seen, in 95 % of all runs, though in truth it is the bound. `p` is the value
+ * less the bound, `difference` what that is here. Of what is no share this is interval_half_width. */
 double interval_at_bound(struct run *run, const struct entry *e, const struct program *p, double difference);
 
 #endif

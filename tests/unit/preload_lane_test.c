@@ -81,4 +81,30 @@ TEST(nodes_and_cells_are_made_once)
     clean(directory);
 }
 
+/* A region is told apart by its place, its name and its thread, and has one record each. */
+TEST(regions_are_made_once)
+{
+    char directory[64];
+    struct lane *lane = fresh_lane(directory);
+    struct hqm_region *regions[2][2][2];
+
+    CHECK_OR_RETURN(lane);
+    struct place place[2] = {{0, 0}, {.path = lane_path(0, FRAME, 16)}};
+
+    place[1].node = lane_child(lane, 0, place[1].path, FRAME, 16);
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < 8; i++) {
+            uint32_t thread = 1 + (uint32_t)(i & 1);
+            struct hqm_region *r = lane_region(lane, place[i >> 2], 0x401000 + 16 * (uint64_t)(i >> 1 & 1), thread),
+                              **known = &regions[i >> 2][i >> 1 & 1][i & 1];
+
+            CHECK(r && r->thread == thread && (!turn || r == *known));
+            for (int other = 0; other < i && !turn; other++)
+                CHECK(r != regions[other >> 2][other >> 1 & 1][other & 1]);
+            *known = r;
+        }
+    lane_return(lane);
+    clean(directory);
+}
+
 TEST_MAIN
