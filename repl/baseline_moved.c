@@ -19,6 +19,7 @@ struct change {
     double before, sum; /* all that the baseline has of the metric; what its rows have more */
     double most;        /* the most that one of them has less */
     double added;       /* what rows have that it has not */
+    double rose;        /* that, and what its rows have more, where they have */
 };
 
 static struct change change_of(const struct baseline_query *before, const struct baseline_query *now,
@@ -38,48 +39,50 @@ static struct change change_of(const struct baseline_query *before, const struct
         c.before += amount_of(v);
         c.sum += more;
         c.most = fmax(c.most, -more);
+        c.rose += fmax(0, more);
     }
     vec_foreach(v, &now->values)
         if (!strcmp(v->metric, metric) && !baseline_value_find(before, &old_names, metric, v->path))
             c.added += amount_of(v);
+    c.rose += c.added;
     return c;
 }
 
-/* The row's own part; NULL: none is known, for the query does not ask for it. *asked: it does. */
-static const struct baseline_value *own_part(const struct baseline_query *now, const struct baseline_value *v,
-                                             bool *asked)
+/* The name of the metric of the rows' own parts; NULL: the query does not ask for it. *own: that of this row; NULL. */
+static const char *own_part(const struct baseline_query *now, const struct baseline_value *v,
+                            const struct baseline_value **own)
 {
-    size_t n = strlen(v->metric);
+    size_t n = baseline_metric_length(v->metric);
+    const char *metric = NULL;
 
-    *asked = false;
-    vec_foreach(own, &now->values) {
-        if (!is_own(own) || baseline_metric_length(own->metric) != n || strncmp(own->metric, v->metric, n))
+    *own = NULL;
+    vec_foreach(part, &now->values) {
+        if (!is_own(part) || baseline_metric_length(part->metric) != n || strncmp(part->metric, v->metric, n))
             continue;
-        *asked = true;
-        if (!strcmp(own->path, v->path))
-            return own;
+        metric = part->metric;
+        if (!strcmp(part->path, v->path))
+            *own = part;
     }
-    return NULL;
+    return metric;
 }
 
 bool baseline_moved(const struct baseline_query *before, const struct baseline_query *now,
                     const struct baseline_value *v)
 {
     static const double nearly = 0.8;
-    const struct baseline_value *own = v;
-    bool asked = true;
+    const struct baseline_value *own;
+    const char *metric = own_part(now, v, &own);
 
-    if (!is_own(v))
-        own = own_part(now, v, &asked);
-    if (!asked)
+    if (!metric)
         return false;
-    /* A wrapper: what it calls has rows of its own, which tell. */
-    if (!own || amount_of(own) < amount_of(v) / 2)
-        return true;
-    struct change c = change_of(before, now, own->metric);
+    struct change c = change_of(before, now, metric);
 
-    if (own->absolute)
-        return c.sum + c.added < amount_of(own) / 2;
+    if (v->absolute)
+        return c.sum + c.added < v->value / 2;
+    /* A wrapper lifts none of the rows that it calls. Extra work does, less than by what it costs, for
+     * it takes from them as from all. */
+    if (!own || own->share < v->share / 2)
+        return c.rose < v->share / 3;
     /* Extra work takes its share of all, a line that is not in the file of none, and what became a procedure of its own
      * of one. */
     return c.before > 0 && (-c.sum < own->share * c.before / 2 || c.most > nearly * own->share);

@@ -129,13 +129,19 @@ TEST(what_others_had_before_is_no_extra_work)
                                 split[ROWS_MAX] = {share("procedure f", 0.36, 20000), share("procedure g", 0.4, 20000),
                                                    share("procedure h", 0.24, 20000)},
                                 cut[ROWS_MAX] = {share("procedure f", 0.46, 20000), share("procedure g", 0.3, 20000)},
-                                own[ROWS_MAX] = {share("procedure f", 0.6, 20000), inclusive("procedure f", 0.6)},
+                                own[ROWS_MAX] = {share("procedure f", 0.6, 20000), inclusive("procedure f", 0.6),
+                                                 share("procedure write", 0.2, 20000)},
+                                more[ROWS_MAX] = {share("procedure f", 0.42, 20000), inclusive("procedure f", 0.42),
+                                                  share("procedure write", 0.44, 20000),
+                                                  inclusive("procedure copy", 0.3)},
                                 wrapped[ROWS_MAX] = {share("procedure f", 0.6, 20000), inclusive("procedure f", 0.6),
                                                      inclusive("procedure wrapper", 0.6)};
 
     check_rows(before, extra, CHECK_FAIL, "new: cputime.x of procedure h: 0.5% -> 24.0%");
     check_rows(before, split, CHECK_INCONCLUSIVE, "cannot tell: 1 new value may be no extra work");
     check_rows(cut, extra, CHECK_INCONCLUSIVE, "cannot tell: 1 new value may be no extra work");
+    /* It does little itself, and what it calls rose. */
+    check_rows(own, more, CHECK_FAIL, "new: cputime of procedure copy: 0.5% -> 30.0%");
     check_rows(own, wrapped, CHECK_INCONCLUSIVE, "cannot tell: 1 new value may be no extra work");
 }
 
