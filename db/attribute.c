@@ -200,6 +200,18 @@ static enum inside inside_at(const struct attribution *a, const struct tree_fram
     return inside_of(a->modules[f->module].runtime, f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent]);
 }
 
+/* The procedure of MPI that the program called, where that went on by a jump, so that the frame is of one of its
+ * insides (MPICH: MPI_Startall). NULL: the frame is the procedure's, or it is not known. */
+static const char *called_of_mpi(struct attribution *a, const struct tree_frame *f)
+{
+    const char *name = procedure_name(a, &(struct tree_site){f->offset, f->module, 0}), *called;
+    AUTO_FREE char *own = name ? mpi_name_in_c(name) : NULL;
+
+    called = own ? NULL : modules_called(a, f);
+    AUTO_FREE char *of_mpi = called ? mpi_name_in_c(called) : NULL;
+    return of_mpi ? called : NULL;
+}
+
 /* Returns the model's frame for a frame in a load module. */
 static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t parent)
 {
@@ -215,7 +227,7 @@ static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t pa
     if (code != HQDB_NONE)
         return model_frame(a->model, parent, code);
     code = model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
-    return folding_frame(a->model, parent, code, inside);
+    return folding_frame(a->model, parent, code, inside, inside == ENTRY_OF_MPI ? called_of_mpi(a, f) : NULL);
 }
 
 static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent)

@@ -148,6 +148,15 @@ const char *modules_callee(struct attribution *a, uint32_t module, uint64_t offs
     return w->callees ? callee_before(w->callees, offset + 1) : NULL;
 }
 
+const char *modules_called(struct attribution *a, const struct tree_frame *f)
+{
+    const struct tree_frame *call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
+
+    return call && call->module < a->tree->modules.len && !is_own_work(a, call)
+               ? modules_callee(a, call->module, call->offset)
+               : NULL;
+}
+
 void modules_taken(struct module_work *w, const uint64_t *inside, size_t count)
 {
     uint8_t build_id[32];

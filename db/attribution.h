@@ -74,6 +74,10 @@ struct hq_error *modules_recover(struct attribution *a);
  * the file is not here, or it is no call through the linkage table. */
 const char *modules_callee(struct attribution *a, uint32_t module, uint64_t offset);
 
+/* The name of what the program called, where a stripped runtime went on by a jump (Debian's libgomp: from GOMP_barrier
+ * to where it waits), so that the frame above is the caller's. NULL if that is not known. */
+const char *modules_called(struct attribution *a, const struct tree_frame *f);
+
 /* Looks for where a load module takes the addresses of procedures that hold those places (taken.h). */
 void modules_taken(struct module_work *w, const uint64_t *inside, size_t count);
 

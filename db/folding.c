@@ -125,8 +125,8 @@ static uint32_t mpi_scope(struct model *m, uint32_t module, const char *name)
                                                 .aliases = aliases});
 }
 
-/* The procedure that was called; HQDB_NONE if it is not known. */
-static uint32_t entry_scope(struct model *m, const struct hqdb_code *code, bool is_mpi)
+/* The procedure that was called (of MPI `called` if that is not NULL); HQDB_NONE if it is not known. */
+static uint32_t entry_scope(struct model *m, const struct hqdb_code *code, bool is_mpi, const char *called)
 {
     uint32_t scope = code->normal;
 
@@ -135,16 +135,16 @@ static uint32_t entry_scope(struct model *m, const struct hqdb_code *code, bool 
     if (scope == MODEL_ROOT)
         return HQDB_NONE;
 
-    AUTO_FREE char *name = is_mpi ? name_of_entry(m, &m->scopes.data[scope]) : NULL;
+    AUTO_FREE char *name = !is_mpi ? NULL : called ? mpi_name_in_c(called) : name_of_entry(m, &m->scopes.data[scope]);
     uint32_t module = m->scopes.data[scope].module;
 
     return name && module != HQDB_NONE ? mpi_scope(m, module, name) : scope;
 }
 
-uint32_t folding_frame(struct model *m, uint32_t parent, uint32_t code, enum inside inside)
+uint32_t folding_frame(struct model *m, uint32_t parent, uint32_t code, enum inside inside, const char *called)
 {
     if (inside == ENTRY || inside == ENTRY_OF_MPI) {
-        uint32_t scope = entry_scope(m, &m->codes.data[code], inside == ENTRY_OF_MPI);
+        uint32_t scope = entry_scope(m, &m->codes.data[code], inside == ENTRY_OF_MPI, called);
 
         if (scope == HQDB_NONE)
             return model_frame(m, parent, code);

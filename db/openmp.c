@@ -374,17 +374,6 @@ uint32_t openmp_wait_code(struct attribution *a)
                          state_scope(a, w ? w->module : HQDB_NONE, SCOPE_WAIT, "[wait at the region's end]"));
 }
 
-/* The name of what the program called, where a stripped runtime went on by a jump (Debian's libgomp: from GOMP_barrier
- * to where it waits), so that the frame above is the caller's. NULL if that is not known. */
-static const char *called_name(struct attribution *a, const struct tree_frame *f)
-{
-    const struct tree_frame *call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
-
-    return call && call->module < a->tree->modules.len && !is_own_work(a, call)
-               ? modules_callee(a, call->module, call->offset)
-               : NULL;
-}
-
 uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, const char *name, bool idle)
 {
     static const struct {
@@ -400,7 +389,7 @@ uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, co
     if (idle)
         return code_of_scope(a, w->module, f->offset, state_scope(a, w->module, SCOPE_WAIT, "[idle: no region]"));
     if (inside)
-        name = called_name(a, f);
+        name = modules_called(a, f);
     for (size_t i = 0; name && i < sizeof states / sizeof *states; i++)
         if (!fnmatch(states[i].match, name, 0))
             return code_of_scope(a, w->module, f->offset, state_scope(a, w->module, states[i].kind, states[i].name));

@@ -257,7 +257,7 @@ static uint32_t folded_frame(struct import *im, uint32_t parent, uint32_t code)
 {
     enum inside caller = parent == HQDB_NONE || parent >= im->inside.len ? OUTSIDE : im->inside.data[parent];
     enum inside inside = inside_of(runtime_of_code(im, code), caller);
-    uint32_t frame = folding_frame(im->model, parent, code, inside), entry = im->model->frames.data[frame].parent;
+    uint32_t frame = folding_frame(im->model, parent, code, inside, NULL), entry = im->model->frames.data[frame].parent;
 
     if (entry != parent)
         parent = note_frame(im, parent, entry);

@@ -25,6 +25,7 @@ int main(int argc, char **argv)
 {
     static double out[COUNT], in[COUNT];
     MPI_Errhandler handler;
+    MPI_Request requests[2];
     MPI_Op operation;
     int rank;
 
@@ -44,6 +45,13 @@ int main(int argc, char **argv)
             PMPI_Send(out, COUNT, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
         else
             PMPI_Recv(in, COUNT, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    /* MPICH goes on by a jump when it has started the last one. */
+    MPI_Send_init(out, 1, MPI_DOUBLE, 0, 0, MPI_COMM_SELF, &requests[0]);
+    MPI_Recv_init(in, 1, MPI_DOUBLE, 0, 0, MPI_COMM_SELF, &requests[1]);
+    for (double end = thread_seconds() + 0.2; thread_seconds() < end;) {
+        MPI_Startall(2, requests);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
     for (int i = 0; i < 4; i++)
         MPI_Send(out, 1, MPI_DOUBLE, 99, 0, MPI_COMM_WORLD);

@@ -7,9 +7,7 @@ from lib import *
 
 SOURCES = f"{os.environ['TOP']}/tests/e2e/folding"
 CALLS = {"MPI_Init", "MPI_Comm_rank", "MPI_Op_create", "MPI_Comm_create_errhandler", "MPI_Comm_set_errhandler", "MPI_Barrier", "MPI_Allreduce", "MPI_Send",
-         "MPI_Recv", "MPI_Finalize"}
-# Where MPICH 4.2 meets an error it leaves the entry by a jump: what it jumped to is what the program called, as the stack has it.
-JUMPED = {"MPIR_Err_return_comm"}
+         "MPI_Recv", "MPI_Send_init", "MPI_Recv_init", "MPI_Startall", "MPI_Waitall", "MPI_Finalize"}
 
 
 def totals(db):
@@ -25,8 +23,8 @@ def look(db, what, own):
     check(off == on > 0, f"{what}: {off} ns, and {on} with internals")
     check(run(HQ, "verify", db)[0] == 0, f"{what}: the verifier finds something")
     names = {r["name"] for r in ask(db, "tree of main all")["rows"] if r["kind"] == "procedure"}
-    mpi = {n for n in names if "mpi" in n.lower()}
-    check(mpi and mpi - JUMPED <= CALLS, f"{what}: rows of MPI are {mpi - CALLS or mpi}")
+    mpi = {n for n in names if "mpi" in n.lower() and not n.endswith("@plt")}
+    check(mpi and mpi <= CALLS, f"{what}: rows of MPI are {mpi - CALLS or mpi}")
     # What MPI_Init and MPI_Finalize load and unload are libraries of others, which are no insides.
     inside = ask(db, "tree of MPI_* not through /^MPI_(Init|Finalize)$/ all")["rows"]
     below = {r["name"] for r in inside if r["depth"] and r["kind"] == "procedure"}
@@ -52,11 +50,13 @@ for mpi in mpis("mpicc", "mpif90"):
     handled = value(r := ask(f"c-{mpi}.hq", "callers of my_handler"), r["rows"][0], "cputime")
     check(0.07 < handled < 0.42, f"{mpi}: the error handler has {handled} s of 0.24 s")
     above = {r["name"] for r in ask(f"c-{mpi}.hq", "callers of my_handler depth 2")["rows"] if r["depth"] == 1}
-    check(above in ({"MPI_Send"}, JUMPED), f"{mpi}: the error handler is called by {above}")
+    check(above == {"MPI_Send"}, f"{mpi}: the error handler is called by {above}")
+    # Of 0.4 s in both ranks MPI_Startall has a third, some 25 samples: none of them by chance in one run of 10^11.
+    check(ask(f"c-{mpi}.hq", "procedures of MPI_Startall")["rows"], f"{mpi}: MPI_Startall is not there")
     above = {r["name"] for r in ask(f"c-{mpi}.hq", "callers of my_operation depth 2")["rows"] if r["depth"] == 1}
     check(above == {"MPI_Allreduce"}, f"{mpi}: the operation is called by {above}")
     above = {r["name"] for r in ask(f"f90-{mpi}.hq", "callers of MPI_Recv depth 2")["rows"] if r["depth"] == 1}
     check(above == {"folding"}, f"{mpi}: MPI_Recv is called by {above}")
-    waits = {r["name"] for r in ask(f"c-{mpi}.hq", "procedures where waits")["rows"] if r["name"].startswith("MPI_")}
+    waits = {r["name"] for r in ask(f"c-{mpi}.hq", "procedures where waits")["rows"] if r["name"].startswith("MPI_") and not r["name"].endswith("@plt")}
     check({"MPI_Barrier", "MPI_Allreduce", "MPI_Recv"} <= waits <= CALLS, f"{mpi}: what waits is {waits}")
 finish()
