@@ -80,6 +80,7 @@ static int place_of(const char *events, const char *name)
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status,
                       bool elsewhere)
 {
+    enum { MANY_PERIODS = 100 }; /* and what the processes took before they were measured */
     AUTO_STR struct str line = {0};
     const char *clock = strstr(events, "CPUTIME@");
     /* Who executes a program goes on in another file; a number that is used again makes one, too. */
@@ -110,6 +111,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         str_addf(&line, "; the program ended with status %d: record it anew with --force", WEXITSTATUS(status));
     else if (none && elsewhere)
         str_add(&line, "; what used CPU time was not measured");
+    else if (none && clock && record_cpu_time() * 1e9 > MANY_PERIODS * asked_ns)
+        str_addf(&line, "; no sample came in %.2f s of CPU time", record_cpu_time());
     else if (none && clock)
         str_addf(
             &line,
@@ -186,7 +189,8 @@ static void tell_missing_time(const struct record_sum *sum, const char *events)
     } part[] = {
         {elsewhere, "in processes that could not be measured or were too short"},
         {total - loading - elsewhere - sampled,
-         "in threads and processes that ended before a sample was due, or were made past hq (RTLD_DEEPBIND)"},
+         "in threads and processes that ended before a sample was due, had no clock, or were made past hq "
+         "(RTLD_DEEPBIND)"},
         {loading, "while programs were loaded, linked and initialised"},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)

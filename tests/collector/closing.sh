@@ -94,6 +94,8 @@ if (ulimit -i 0) 2>/dev/null; then
     (ulimit -i 0; timeout 100 "$HQ" record --clock=timer --force -o "$DB" -- sh -c '"$0" return; "$0" return' "$PROGRAMS/ends" >"$TMP/out" 2>"$TMP/err"; exit $?)
     check "without timers the program runs" [ $? = 7 ]
     check "without timers: one sentence" [ "$(grep -c 'kernel refuses a timer' "$TMP/err")" = 1 ]
+    (ulimit -i 0; "$HQ" record --clock=timer -e CPUTIME@1000/s --force -o "$DB" -- sh -c '"$0" return; :' "$PROGRAMS/ends" >"$TMP/out" 2>"$TMP/err")
+    check "without timers nobody is told that it used too little time" [ "$(grep -c 'no sample came in' "$TMP/err"):$(grep -c 'too little CPU' "$TMP/err")" = 1:0 ]
 else
     skip "the number of pending signals cannot be limited here"
 fi
