@@ -97,6 +97,8 @@ static const struct program *deciding(struct run *run, struct entry *e, const st
 
 static const char *amount(char text[UNITS_TEXT], double value, double whole, enum dim dim)
 {
+    if (isnan(value))
+        return "no value";
     if (!(whole > 0))
         return units_format(text, value, dim);
     snprintf(text, UNITS_TEXT, "%.1f%%", 100 * value / whole);
@@ -128,7 +130,7 @@ static void say_measured(struct run *run, struct entry *e, const struct program 
     if (percent)
         str_addf(out, ", limit %.4g%%", 100 * args[1]->number);
     else
-        str_addf(out, ", limit %s", units_format(text, bound, dim));
+        str_addf(out, ", limit %s", amount(text, bound, 0, dim));
 }
 
 /* ---- over the rows ---- */
