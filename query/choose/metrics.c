@@ -2,6 +2,7 @@
 #include "query/choose/metrics.h"
 #include "common/suggest.h"
 #include "query/grammar/parse.h"
+#include "query/grammar/words.h"
 #include <string.h>
 #include <strings.h>
 
@@ -228,6 +229,8 @@ struct hq_error *metrics_unknown(const struct selection *s, const struct query_e
         suggest_add(&near, s->measures.data[i].name);
     for (size_t i = 0; i < env->lets.len; i++)
         suggest_add(&near, env->lets.data[i].name);
+    for (size_t i = 0; i < ATTRIBUTE_KINDS; i++)
+        suggest_add(&near, attribute_words[i].name);
     if (!advice.len && near.count)
         str_addf(&advice, "did you mean `%s`?", near.best[0]);
     if (!advice.len) {
