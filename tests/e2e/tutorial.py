@@ -24,7 +24,7 @@ def words(line):
 
 def scopes(text):
     """The names in the rows of a result: what stands behind the numbers. Code without a name stands for its load module."""
-    found = (re.match(r" *\d+ .*(?:ms|%) +(?:[\d.]+ +)*(?:\* +)?(?:\[I\] )?(?:loop at )?(\S+)", re.sub(r"[├└│]", " ", line)) for line in text.splitlines())
+    found = (re.match(r" *\d+ .*(?:\d m?s|%) +(?:[\d.]+ +)*(?:\* +)?(?:\[I\] )?(?:loop at )?(\S+)", re.sub(r"[├└│]", " ", line)) for line in text.splitlines())
     return {re.sub(r"[.\d]*\+0x.*", "", row.group(1)) for row in found if row}
 
 

@@ -413,8 +413,7 @@ static void shares_of(double *shares, double first, double part)
     }
 }
 
-/* At most one unchanged run in a hundred fails, and three standard deviations: few large procedures, many, and many
- * small ones. */
+/* At most one unchanged run in a hundred fails, and three deviations: few procedures, many, and many small ones. */
 TEST(unchanged_programs_pass)
 {
     static const struct {
