@@ -200,16 +200,14 @@ static enum inside inside_at(const struct attribution *a, const struct tree_fram
     return inside_of(a->modules[f->module].runtime, f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent]);
 }
 
-/* The procedure of MPI that the program called, where that went on by a jump, so that the frame is of one of its
- * insides (MPICH: MPI_Startall). NULL: the frame is the procedure's, or it is not known. */
+/* The function that the program called, where the frame has no name of MPI's: it may have gone on by a jump to one of
+ * its insides (MPICH: MPI_Startall). NULL: the frame is the procedure's, or it is not known. */
 static const char *called_of_mpi(struct attribution *a, const struct tree_frame *f)
 {
-    const char *name = procedure_name(a, &(struct tree_site){f->offset, f->module, 0}), *called;
+    const char *name = procedure_name(a, &(struct tree_site){f->offset, f->module, 0});
     AUTO_FREE char *own = name ? mpi_name_in_c(name) : NULL;
 
-    called = own ? NULL : modules_called(a, f);
-    AUTO_FREE char *of_mpi = called ? mpi_name_in_c(called) : NULL;
-    return of_mpi ? called : NULL;
+    return own ? NULL : modules_called(a, f);
 }
 
 /* Returns the model's frame for a frame in a load module. */

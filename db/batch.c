@@ -42,8 +42,8 @@ static bool is_sorted(const struct value_list *list)
     return true;
 }
 
-/* Least significant digits first; a comparison sort took most of the time of a build. */
-/* Sorts by frame; equal frames keep their order. */
+/* Sorts by frame; equal frames keep their order. Least significant digits first: a comparison sort took most of the
+ * time of a build. */
 static void sort_by_frame(struct value_list *list)
 {
     struct db_value *from = list->data, *to, *scratch;

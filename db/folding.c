@@ -125,7 +125,7 @@ static uint32_t mpi_scope(struct model *m, uint32_t module, const char *name)
                                                 .aliases = aliases});
 }
 
-/* The procedure that was called (of MPI `called` if that is not NULL); HQDB_NONE if it is not known. */
+/* The procedure that was called (`called` if that is one of MPI); HQDB_NONE if it is not known. */
 static uint32_t entry_scope(struct model *m, const struct hqdb_code *code, bool is_mpi, const char *called)
 {
     uint32_t scope = code->normal;
@@ -135,7 +135,10 @@ static uint32_t entry_scope(struct model *m, const struct hqdb_code *code, bool 
     if (scope == MODEL_ROOT)
         return HQDB_NONE;
 
-    AUTO_FREE char *name = !is_mpi ? NULL : called ? mpi_name_in_c(called) : name_of_entry(m, &m->scopes.data[scope]);
+    AUTO_FREE char *name = is_mpi && called ? mpi_name_in_c(called) : NULL;
+
+    if (is_mpi && !name)
+        name = name_of_entry(m, &m->scopes.data[scope]);
     uint32_t module = m->scopes.data[scope].module;
 
     return name && module != HQDB_NONE ? mpi_scope(m, module, name) : scope;

@@ -26,8 +26,8 @@ enum inside {
 /* Follows from the runtime that its load module is (NULL: none) and whose its caller is. */
 enum inside inside_of(const struct runtime *runtime, enum inside caller);
 
-/* The frame of a code below `parent`, with one that stands for the entry before it if it is that: `called`, or NULL if
- * the code's own procedure is the entry. */
+/* The frame of a code below `parent`, with one that stands for the entry before it if it is that: `called`, if that
+ * is a procedure of MPI, else (it may be NULL) the code's own procedure. */
 uint32_t folding_frame(struct model *m, uint32_t parent, uint32_t code, enum inside inside, const char *called);
 
 /*

@@ -46,6 +46,20 @@ void *defined_find(const struct defined *s, const char *name)
     return NULL;
 }
 
+bool defined_elsewhere(const char *name, bool (*ours)(const struct link_map *))
+{
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+        struct defined s;
+
+        if (ours(map))
+            continue;
+        s = defined_in(map);
+        if ((!s.table && !s.count) || defined_find(&s, name))
+            return true;
+    }
+    return false;
+}
+
 const void *defined_located(const struct link_map *map, ElfW(Addr) address)
 {
     return (const void *)(address < map->l_addr ? address + map->l_addr : address);

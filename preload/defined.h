@@ -17,13 +17,11 @@ struct defined {
 
 struct defined defined_in(const struct link_map *map);
 
-static inline bool defined_is_known(const struct defined *s)
-{
-    return s->table || s->count;
-}
-
 /* Where a symbol is; NULL: it is not defined there, or that is not known. */
 void *defined_find(const struct defined *s, const char *name);
+
+/* Does a loaded library that is none of `ours` define a symbol? True also if that is not known. */
+bool defined_elsewhere(const char *name, bool (*ours)(const struct link_map *));
 
 /* An address of the dynamic section, which the loader has not made of an offset where it cannot write (the vDSO's). */
 const void *defined_located(const struct link_map *map, ElfW(Addr) address);

@@ -224,21 +224,14 @@ void *real_next(const char *name)
     return libc_symbol(RTLD_NEXT, name);
 }
 
-/* True also if that is not known. */
-static bool others_have(const char *name)
+static bool is_this_library(const struct link_map *map)
 {
-    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-        struct defined s = map->l_ld == _DYNAMIC ? (struct defined){0} : defined_in(map);
-
-        if (map->l_ld != _DYNAMIC && (!defined_is_known(&s) || defined_find(&s, name)))
-            return true;
-    }
-    return false;
+    return map->l_ld == _DYNAMIC;
 }
 
 void *libc_find_first(const char *name)
 {
-    return others_have(name) ? real_next(name) : NULL;
+    return defined_elsewhere(name, is_this_library) ? real_next(name) : NULL;
 }
 
 void *real_lookup(_Atomic(void *) *where, const char *name)

@@ -35,18 +35,6 @@ static bool is_wrapper(const char *name, uint64_t at)
     return false;
 }
 
-/* True also if that is not known. */
-static bool others_have(const char *name)
-{
-    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-        struct defined s = defined_in(map);
-
-        if (!is_ours(map) && (!defined_is_known(&s) || defined_find(&s, name)))
-            return true;
-    }
-    return false;
-}
-
 struct module {
     struct link_map map;         /* l_addr and l_ld alone */
     uint64_t sealed, sealed_end; /* what cannot be written since it was bound */
@@ -82,7 +70,7 @@ static void look_at(const struct module *m, const ElfW(Rela) * relocation, uint6
         const char *name = s.texts + symbol->st_name;
 
         if (symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_WEAK && *name &&
-            is_wrapper(name, *(const uint64_t *)at) && !others_have(name))
+            is_wrapper(name, *(const uint64_t *)at) && !defined_elsewhere(name, is_ours))
             clear(m, at);
     }
 }

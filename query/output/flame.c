@@ -237,11 +237,12 @@ static void put_legend(const struct flame *f, double y)
 {
     double x = 8;
 
-    for (int i = 0; i < FAMILY_COUNT && f->delta == SIZE_MAX; i++)
-        if (f->drawn[i])
-            x = put_key(f, x, y, palette_family(i), palette_family_name(i));
-    if (f->delta == SIZE_MAX)
+    if (f->delta == SIZE_MAX) {
+        for (int i = 0; i < FAMILY_COUNT; i++)
+            if (f->drawn[i])
+                x = put_key(f, x, y, palette_family(i), palette_family_name(i));
         return;
+    }
     x = put_key(f, x, y, palette_change(1, true, false), "more");
     x = put_key(f, x, y, palette_change(1, false, false), "less");
     put_key(f, x, y, palette_change(0, false, true), "within chance, or the same");

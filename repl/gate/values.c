@@ -214,13 +214,13 @@ static struct gate_difference extra_work(const struct gate_values *v, const stru
     return d;
 }
 
-static const struct gate_judged *total_judged(const struct gate_judged *all, size_t n, const struct gate_row *like)
+static const struct gate_judged *total_judged(const struct gate_values *v, const struct gate_judged *all, size_t n,
+                                              const struct gate_row *like)
 {
-    size_t length = baseline_metric_length(like->metric);
+    const struct gate_row *total = total_row(v, like);
 
-    for (size_t i = 0; i < n; i++)
-        if (!*all[i].row->path && strlen(all[i].row->metric) == length &&
-            !strncmp(all[i].row->metric, like->metric, length))
+    for (size_t i = 0; total && i < n; i++)
+        if (all[i].row == total)
             return &all[i];
     return NULL;
 }
@@ -235,7 +235,7 @@ static void judge_row(const struct gate_values *v, const struct gate_tolerance *
     if (j->former)
         return;
     /* Where the whole rose by something, it is what is new that may be it. */
-    const struct gate_judged *total = total_judged(all, n, j->row);
+    const struct gate_judged *total = total_judged(v, all, n, j->row);
 
     if (total && gate_judge(&total->d, level, missed) == GATE_FAIL)
         return;
