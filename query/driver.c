@@ -131,6 +131,7 @@ struct hq_error *run_query(struct query_env *env, const struct query *q, struct 
     if (!err && q->as && !output_find(q->as->format))
         err = output_unknown(q->as);
     look_at_format(&run);
+    env->judged = q->expect.len > 0;
     if (!err)
         err = make_table(&run);
     run_deinit(&run);

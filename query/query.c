@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/query.h"
+#include "common/file.h"
+#include "common/log.h"
 #include "query/choose/derive.h"
 #include "query/choose/metrics.h"
 #include "query/driver.h"
@@ -106,6 +108,8 @@ void query_switch(struct query_env *env, enum setting setting, bool on)
     query_set(env, setting, &(struct setting_value){.word = on});
 }
 
+#define no_directory "the source path names `%s`, which is no directory"
+
 static struct hq_error *check_regex(const struct setting_value *v)
 {
     struct pattern pattern = {.place = v->place, .kind = PATTERN_REGEX, .text = v->text, .ignore_case = v->ignore_case};
@@ -113,6 +117,24 @@ static struct hq_error *check_regex(const struct setting_value *v)
 
     HQ_TRY(regex_compile(&pattern, &regex));
     regex_destroy(regex);
+    return NULL;
+}
+
+struct hq_error *query_source_path(struct query_env *env, const struct setting_value *v)
+{
+    for (const char *d = v->text, *end; d && *d; d = *end ? end + 1 : end) {
+        AUTO_FREE char *directory = xstrndup(d, strcspn(d, ":"));
+        AUTO_FREE char *path = file_expand_home(directory);
+
+        end = d + strlen(directory);
+        if (!*directory || file_is_dir(path))
+            continue;
+        if (query_setting(env, SETTING_STRICT))
+            return v->place.line ? place_error(&v->place, NULL, no_directory, directory)
+                                 : hq_error_new(HQ_USAGE, no_directory, directory);
+        log_hint(no_directory, directory);
+    }
+    query_set(env, SETTING_SOURCE_PATH, v);
     return NULL;
 }
 
@@ -124,6 +146,8 @@ static struct hq_error *run_set(struct query_env *env, const struct statement *s
         HQ_TRY(check_regex(v));
     if (st->set.setting == SETTING_GROUPS)
         HQ_TRY(groups_set(env, v));
+    if (st->set.setting == SETTING_SOURCE_PATH)
+        return query_source_path(env, v);
     query_set(env, st->set.setting, v);
     return NULL;
 }

@@ -52,6 +52,7 @@ struct query_env {
     size_t (*runs_of)(void *arg, const struct db *db);
     struct settings settings;
     unsigned width, height; /* of the terminal, for pictures of traces; 0: not a terminal */
+    bool judged;            /* the query that runs has an expectation */
     bool partial_told;      /* that many call paths have no outer end, and why */
     bool only_system;       /* of the samples those in I/O, the kernel, MPI and OpenMP (groups by runtime) */
     bool keep_all;          /* rows that where and matching leave out stay, as ROW_ANCESTOR */
@@ -81,6 +82,8 @@ static inline const char *query_setting_text(const struct query_env *env, enum s
 }
 /* Changes it, without a look at whether the value is right; the text is copied. */
 void query_set(struct query_env *env, enum setting setting, const struct setting_value *value);
+/* `set source path`: a directory that is not there is told, and with `set strict on` an error. */
+struct hq_error *query_source_path(struct query_env *env, const struct setting_value *value);
 void query_switch(struct query_env *env, enum setting setting, bool on);
 
 /* The query that was answered last, for what refers to it; NULL none. Lives until the next one is answered. */

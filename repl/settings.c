@@ -18,7 +18,7 @@ struct hq_error *session_options(struct session *s)
 {
     query_switch(&s->env, SETTING_STRICT, s->strict);
     query_switch(&s->env, SETTING_TIMING, s->timing);
-    query_set(&s->env, SETTING_SOURCE_PATH, &(struct setting_value){.text = s->source_path});
+    HQ_TRY(query_source_path(&s->env, &(struct setting_value){.text = s->source_path}));
     return s->groups ? take_groups(s) : NULL;
 }
 

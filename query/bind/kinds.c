@@ -68,11 +68,11 @@ struct hq_error *names_check(struct binding *b, const struct pattern *named, con
     if (!(b->row_kinds & KIND_BIT(SCOPE_PROCEDURE)))
         return NULL;
     HQ_TRY(pattern_resolve(b->env, &b->selection->tree, named, b->row_kinds, &m));
-    if (m.unknown) {
+    /* That a procedure has no sample shows in the answer. */
+    if (m.problem && (m.unknown || !matches_nothing(&m)))
         vec_push(&b->selection->notes, xstrdup(m.problem));
-        if (unknown)
-            *unknown = arena_strdup(b->arena, m.unknown);
-    }
+    if (m.unknown && unknown)
+        *unknown = arena_strdup(b->arena, m.unknown);
     matches_deinit(&m);
     return NULL;
 }

@@ -254,9 +254,7 @@ static struct hq_error *make_fixed(const struct query *q, const struct timeline 
 
     if (slice.from_us >= slice.to_us)
         return place_error(&d->place, NULL, "this slice ends before it begins");
-    if (slice.from_us > time->length_us)
-        return place_error(&d->from.place, NULL, "the run is over by then: it takes %.6g s",
-                           (double)time->length_us / 1e6);
+    HQ_TRY(timeline_reached(time, &d->from, slice.from_us));
     for (uint32_t p = 0; p < s->tree.db->profile_count; p++) {
         slice.profile = p;
         if (selection_has_profile(s, p))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/choose/timeline.h"
+#include "query/grammar/parse.h"
 #include <math.h>
 
 #define STEPS_BEFORE_SEEK 200 /* a seek decodes half a block of 256 */
@@ -57,6 +58,13 @@ uint64_t timeline_instant(const struct timeline *t, const struct instant *i, boo
     if (ends && us >= (double)t->length_us)
         return UINT64_MAX;
     return us >= 9e18 ? INT64_MAX : us > 0 ? (uint64_t)llround(us) : 0;
+}
+
+struct hq_error *timeline_reached(const struct timeline *t, const struct instant *i, uint64_t us)
+{
+    return us > t->length_us
+               ? place_error(&i->place, NULL, "the run is over by then: it takes %.6g s", (double)t->length_us / 1e6)
+               : NULL;
 }
 
 uint32_t timeline_metric(const struct db *db)

@@ -36,6 +36,8 @@ uint64_t timeline_end(const struct timeline *t, uint32_t profile);
 /* An instant of the language; at 100 % or after the end it is UINT64_MAX if it ends a slice, so that nothing is left
  * over. */
 uint64_t timeline_instant(const struct timeline *t, const struct instant *i, bool ends);
+/* It is a mistake if the run is over by then. `us`: what timeline_instant says. */
+struct hq_error *timeline_reached(const struct timeline *t, const struct instant *i, uint64_t us);
 
 /* Microseconds of wall clock that a weight of 1 stands for; 0 if the metric does not count time. */
 double timeline_period_us(const struct db *db, uint32_t metric);

@@ -194,10 +194,13 @@ static struct hq_error *no_such_group(const struct query_env *env, const struct 
     return NULL;
 }
 
-static void keep_silent(void *arg, const char *text)
+/* The first of what a group's parts do not find. */
+static void keep_first(void *arg, const char *text)
 {
-    (void)arg;
-    (void)text;
+    struct matches *out = arg;
+
+    if (!out->problem)
+        out->problem = xstrdup(text);
 }
 
 /* Marks the scopes in a file or load module that the pattern names. */
@@ -225,7 +228,7 @@ struct hq_error *members_match(struct query_env *env, const struct tree *t, cons
                                struct matches *out)
 {
     const struct group *group = group_find(groups_defined(env), p->text);
-    struct group_members g = {.env = env, .tree = t, .group = group, .note = keep_silent};
+    struct group_members g = {.env = env, .tree = t, .group = group, .note = keep_first, .arg = out};
 
     out->scopes = xcalloc((size_t)t->scope_count + 1, 1);
     if (!group)
@@ -245,10 +248,11 @@ struct hq_error *members_match(struct query_env *env, const struct tree *t, cons
     const char *unknown = error ? NULL : members_unknown(&g);
     if (unknown)
         out->unknown = xasprintf("group %s: %s", p->text, unknown);
-    if (unknown && out->scope_count)
-        out->problem = xstrdup(out->unknown);
-    else if (!error && !out->scope_count)
-        out->problem = xasprintf("nothing here is in the group `%s`", p->text);
+    if (!error && (unknown || !out->scope_count)) {
+        free(out->problem);
+        out->problem = unknown && out->scope_count ? xstrdup(out->unknown)
+                                                   : xasprintf("nothing here is in the group `%s`", p->text);
+    }
     members_deinit(&g);
     return error;
 }

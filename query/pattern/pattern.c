@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/pattern/pattern.h"
+#include "query/pattern/alternatives.h"
+#include "query/pattern/chosen.h"
 #include "query/pattern/listed.h"
 #include "query/pattern/members.h"
 #include "common/map.h"
@@ -176,97 +178,6 @@ static void take_procedures_within(const struct tree *t, struct matches *out)
     free(inside);
 }
 
-/* ---- rows and ids ---- */
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static void add_contexts(const struct tree *t, const struct row_ref *row, struct matches *out)
-{
-    struct map ids = {0};
-    VEC(uint32_t) found = {0};
-
-    for (size_t i = 0; i < row->context_count; i++)
-        map_put(&ids, row->contexts[i], 1);
-    for (uint32_t c = 0; c < t->context_count; c++)
-        if (map_find(&ids, t->contexts[c].id))
-            vec_push(&found, c);
-    map_deinit(&ids);
-    out->contexts = found.data;
-    out->context_count = found.len;
-}
-
-static bool same_scope(const struct tree *t, uint32_t scope, const struct row_ref *row)
-{
-    const struct hqdb_scope *s = tree_scope(t, scope);
-    const char *module = tree_module_name(t, scope);
-
-    if (s->kind == SCOPE_LOOP || s->kind == SCOPE_LINE)
-        return s->kind == row->kind && s->line == row->line && row->file && !strcmp(tree_text(t, s->file), row->file) &&
-               (!row->module || (module && !strcmp(module, row->module)));
-    if (s->kind == SCOPE_MODULE)
-        return row->kind == SCOPE_MODULE && !strcmp(path_base(tree_text(t, s->name)), row->name);
-    if (s->kind == SCOPE_FILE ? row->kind != SCOPE_FILE
-                              : row->kind != s->kind && row->kind != SCOPE_PROCEDURE && row->kind != SCOPE_INLINE &&
-                                    row->kind != SCOPE_CALL)
-        return false;
-    return !strcmp(tree_text(t, s->name), row->name) && (!row->module || (module && !strcmp(module, row->module)));
-}
-
-static struct hq_error *match_row(const struct query_env *env, const struct tree *t, const struct pattern *p,
-                                  unsigned kinds, struct matches *out)
-{
-    const struct row_ref *row;
-
-    if (!env->last.len)
-        return place_error(&p->place, NULL, "there is no result yet that #%u could be a row of", p->row);
-    if (p->row == 0 || p->row > env->last.len)
-        return place_error(&p->place, NULL, "there is no row #%u: the last result has %zu", p->row, env->last.len);
-    row = &env->last.data[p->row - 1];
-    if (row->context_count)
-        add_contexts(t, row, out);
-    if (out->context_count || (row->context_count && row->kind != SCOPE_LINE))
-        return NULL;
-    /* A line of another build, or under other settings, is found by its place. */
-    free(out->contexts);
-    out->contexts = NULL;
-    out->scopes = xcalloc(t->scope_count, 1);
-    for (uint32_t i = 0; i < t->scope_count; i++)
-        if ((kinds | KINDS_STATIC) & KIND_BIT(t->scopes[i].kind) && same_scope(t, i, row)) {
-            out->scopes[i] = 1;
-            out->scope_count++;
-        }
-    return NULL;
-}
-
-static struct hq_error *match_id(const struct tree *t, const struct pattern *p, struct matches *out)
-{
-    uint64_t first, last, id = 0;
-    VEC(uint32_t) found = {0};
-
-    if (!table_id_range(p->text, &first, &last))
-        return place_error(&p->place, NULL,
-                           "`%s` is no id: ids have up to 13 digits 0-9 and letters without i, l, o and u", p->text);
-    for (uint32_t c = 0; c < t->context_count; c++) {
-        if (t->contexts[c].id < first || t->contexts[c].id > last)
-            continue;
-        if (found.len && t->contexts[c].id != id) {
-            vec_deinit(&found);
-            return place_error(&p->place, NULL, "several contexts have an id that begins with %s; give more of it",
-                               p->text);
-        }
-        id = t->contexts[c].id;
-        vec_push(&found, c);
-    }
-    out->contexts = found.data;
-    out->context_count = found.len;
-    return NULL;
-}
-
 /* ---- nothing matches ---- */
 
 /* Names near to the one that was sought: whole and last components. */
@@ -330,8 +241,9 @@ static bool is_known(const struct tree *t, const struct test *last, unsigned kin
            pattern_known(t, test_known, last, arena, near, partly);
 }
 
+/* `behind`: what is told behind the pattern. */
 static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p,
-                                unsigned kinds, struct regex *regex, struct matches *out)
+                                const char *behind, unsigned kinds, struct regex *regex, struct matches *out)
 {
     AUTO_STR struct str text = {0};
     AUTO(arena_deinit) struct arena arena = {0};
@@ -351,7 +263,7 @@ static struct hq_error *nothing(const struct query_env *env, const struct tree *
         out->problem = xasprintf("`%s` is in the program, but has no sample", shown_text(&arena, p));
         return NULL;
     }
-    str_addf(&text, "nothing matches `%s`", shown_text(&arena, p));
+    str_addf(&text, "nothing matches `%s`%s", shown_text(&arena, p), behind);
     suggest_text(&near, &text);
     if (query_setting(env, SETTING_STRICT))
         return place_error(&p->place, NULL, "%s", str_cstr(&text));
@@ -364,9 +276,14 @@ static struct hq_error *nothing(const struct query_env *env, const struct tree *
 
 /* ---- regular expressions ---- */
 
-/* `told`: what is told where nothing matches. */
+/* Told where nothing matches. */
+struct told {
+    const struct pattern *pattern;
+    const char *behind;
+};
+
 static struct hq_error *match_regex(const struct query_env *env, const struct tree *t, const struct pattern *p,
-                                    const struct pattern *told, unsigned kinds, struct matches *out)
+                                    const struct told *told, unsigned kinds, struct matches *out)
 {
     struct regex *regex = NULL;
     struct hq_error *err = regex_compile(p, &regex);
@@ -377,33 +294,80 @@ static struct hq_error *match_regex(const struct query_env *env, const struct tr
     test_all(&(struct test){.stage = STAGE_REGEX, .regex = regex}, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
     err = regex_failure(regex);
     if (!err && matches_nothing(out))
-        err = nothing(env, t, told, kinds, regex, out);
+        err = nothing(env, t, told->pattern, told->behind, kinds, regex, out);
     regex_destroy(regex);
     return err;
 }
 
+/* A part of the pattern by itself: `text` as a regular expression, `shown` in what is told. */
+static struct hq_error *match_part(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                   const char *text, const struct told *told, unsigned kinds, struct matches *m)
+{
+    struct pattern part = *p;
+
+    part.text = text;
+    return match_regex(env, t, &part, told, kinds, m);
+}
+
 /* Each name of a list is meant to be found. */
 static struct hq_error *match_listed(const struct query_env *env, const struct tree *t, const struct pattern *p,
-                                     unsigned kinds, struct matches *out)
+                                     unsigned kinds, const struct listed_names *names, struct matches *out)
 {
     AUTO(arena_deinit) struct arena arena = {0};
-    struct listed_names names = {0};
-    struct hq_error *err;
+    struct hq_error *err = NULL;
 
-    listed_in_regex(p->text, &arena, &names);
-    err = match_regex(env, t, p, p, kinds, out);
-    for (size_t i = 0; i < names.len && !err && !out->unknown && !matches_nothing(out); i++) {
-        struct pattern one = *p, told = {.place = p->place, .kind = PATTERN_NAME, .text = names.data[i]};
+    for (size_t i = 0; i < names->len && !err && !out->unknown; i++) {
+        struct pattern told = {.place = p->place, .kind = PATTERN_NAME, .text = names->data[i]};
         struct matches m = {0};
 
-        one.text = arena_printf(&arena, "^\\Q%s\\E$", names.data[i]);
-        err = match_regex(env, t, &one, &told, kinds, &m);
+        err = match_part(env, t, p, arena_printf(&arena, "^\\Q%s\\E$", names->data[i]), &(struct told){&told, ""},
+                         kinds, &m);
         if (!err && m.unknown) {
             out->problem = MEM_STEAL(m.problem);
             out->unknown = MEM_STEAL(m.unknown);
         }
         matches_deinit(&m);
     }
+    return err;
+}
+
+/* Others look for what there is, so that the check of what they find is one; but who wrote it may have meant more. */
+static struct hq_error *match_alternatives(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                           unsigned kinds, struct matches *out)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct alternatives all = {0};
+    struct hq_error *err = NULL;
+    const char *behind = arena_printf(&arena, " of `%s`", shown_text(&arena, p));
+
+    alternatives_in_regex(p->text, &arena, &all);
+    for (size_t i = 0; i < all.len && !err && !out->problem; i++) {
+        struct pattern told = *p;
+        struct matches m = {0};
+
+        told.kind = alternative_is_name(all.data[i].text) ? PATTERN_NAME : PATTERN_REGEX;
+        told.text = all.data[i].text;
+        err = match_part(env, t, p, all.data[i].regex, &(struct told){&told, behind}, kinds, &m);
+        if (!err && m.unknown)
+            out->problem = MEM_STEAL(m.problem);
+        matches_deinit(&m);
+    }
+    vec_deinit(&all);
+    return err;
+}
+
+static struct hq_error *match_whole_regex(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                          unsigned kinds, struct matches *out)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct listed_names names = {0};
+    struct hq_error *err = match_regex(env, t, p, &(struct told){p, ""}, kinds, out);
+
+    listed_in_regex(p->text, &arena, &names);
+    if (!err && !out->unknown && !matches_nothing(out))
+        err = names.len     ? match_listed(env, t, p, kinds, &names, out)
+              : env->judged ? match_alternatives(env, t, p, kinds, out)
+                            : NULL;
     vec_deinit(&names);
     return err;
 }
@@ -425,7 +389,7 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
     } else if (p->kind == PATTERN_GROUP) {
         err = members_match(env, t, p, kinds, out);
     } else if (p->kind == PATTERN_REGEX) {
-        err = match_listed(env, t, p, kinds, out);
+        err = match_whole_regex(env, t, p, kinds, out);
     } else {
         out->scopes = xcalloc(t->scope_count, 1);
         match_name(t, p, kinds, out);
@@ -435,10 +399,17 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
         }
     }
     if (!err && matches_nothing(out) && !out->problem)
-        err = nothing(env, t, p, kinds, NULL, out);
+        err = nothing(env, t, p, "", kinds, NULL, out);
     if (err)
         matches_deinit(out);
     return err;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
 }
 
 uint32_t *matches_contexts(const struct matches *m, const struct tree *t, size_t *count)

@@ -95,11 +95,13 @@ static struct text_file read_disk(struct listing *l, const char *file, const cha
 }
 
 /* A file below a directory of the source path: under as much of its compiled path as there is. NULL: none. */
-static char *find_below(const char *directory, size_t len, const char *path)
+static char *find_below(const char *directory, const char *path)
 {
+    AUTO_FREE char *expanded = file_expand_home(directory);
+
     for (const char *rest = path; rest; rest = strchr(rest, '/')) {
         rest += strspn(rest, "/");
-        char *candidate = xasprintf("%.*s/%s", (int)len, directory, rest);
+        char *candidate = file_join(expanded, rest);
 
         if (file_exists(candidate))
             return candidate;
@@ -117,7 +119,8 @@ static struct text_file read_text(struct listing *l, uint32_t path)
 
     for (const char *d = query_setting_text(run->env, SETTING_SOURCE_PATH); d && *d;
          d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":")) {
-        AUTO_FREE char *found = find_below(d, strcspn(d, ":"), name);
+        AUTO_FREE char *directory = xstrndup(d, strcspn(d, ":"));
+        AUTO_FREE char *found = find_below(directory, name);
 
         if (found)
             return read_disk(l, found, name);

@@ -139,6 +139,8 @@ static struct hq_error *trace_at_fill(struct run *run, struct table *table)
 
     table->tree = true;
     if (!err)
+        err = timeline_reached(&t.time, &run->query->view.at, us);
+    if (!err)
         err = sampler_open(&sampler, &t.time, t.shown[0]);
     if (!err) {
         const char *label = trace_label(&t, t.shown[0], &table->arena);
