@@ -164,6 +164,11 @@ static const char *procedure_name(const struct attribution *a, const struct tree
     return procedure == STRUCTURE_NONE ? NULL : intern_str(&s->strings, s->scopes.data[procedure].name);
 }
 
+static const char *name_at(const struct attribution *a, const struct tree_frame *f)
+{
+    return procedure_name(a, &(struct tree_site){f->offset, f->module, 0});
+}
+
 static bool is_thread_root(const struct attribution *a, uint32_t frame)
 {
     return frame != TREE_NONE && calltree_frame(a->tree, frame)->module == TREE_THREAD;
@@ -200,11 +205,16 @@ static enum inside inside_at(const struct attribution *a, const struct tree_fram
     return inside_of(a->modules[f->module].runtime, f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent]);
 }
 
+static bool is_called_by_entry(const struct attribution *a, const struct tree_frame *f)
+{
+    return f->parent != TREE_NONE && a->inside[f->parent] == ENTRY;
+}
+
 /* The function that the program called, where the frame has no name of MPI's: it may have gone on by a jump to one of
  * its insides (MPICH: MPI_Startall). NULL: the frame is the procedure's, or it is not known. */
 static const char *called_of_mpi(struct attribution *a, const struct tree_frame *f)
 {
-    const char *name = procedure_name(a, &(struct tree_site){f->offset, f->module, 0});
+    const char *name = name_at(a, f);
     AUTO_FREE char *own = name ? mpi_name_in_c(name) : NULL;
 
     return own ? NULL : modules_called(a, f);
@@ -219,9 +229,12 @@ static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t pa
     uint32_t code = HQDB_NONE;
     enum inside inside = a->inside[frame] = inside_at(a, f);
 
-    if (inside == ENTRY && w->runtime && w->runtime->kind == RUNTIME_OPENMP)
-        code = openmp_state_code(a, f, procedure_name(a, &(struct tree_site){f->offset, f->module, 0}),
-                                 begins_thread(a, f));
+    if ((inside == ENTRY || is_called_by_entry(a, f)) && w->runtime && w->runtime->kind == RUNTIME_OPENMP) {
+        const char *name = name_at(a, f);
+
+        code = inside == ENTRY ? openmp_state_code(a, f, name, begins_thread(a, f))
+                               : openmp_inner_wait(a, f, name, name_at(a, calltree_frame(a->tree, f->parent)));
+    }
     if (code != HQDB_NONE)
         return model_frame(a->model, parent, code);
     code = model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));

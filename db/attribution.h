@@ -128,5 +128,8 @@ uint32_t openmp_wait_code(struct attribution *a);
 /* The code of a call into an OpenMP runtime by what is done there, HQDB_NONE if the name, that of the procedure at the
  * frame, does not tell. `idle`: it is no call, but what a thread of the runtime begins with. */
 uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, const char *name, bool idle);
+/* Likewise of what such a call, to `caller`, calls within the runtime, if it waits there: libgomp's taskloop for the
+ * tasks that it has made. */
+uint32_t openmp_inner_wait(struct attribution *a, const struct tree_frame *f, const char *name, const char *caller);
 
 #endif

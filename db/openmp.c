@@ -374,26 +374,55 @@ uint32_t openmp_wait_code(struct attribution *a)
                          state_scope(a, w ? w->module : HQDB_NONE, SCOPE_WAIT, "[wait at the region's end]"));
 }
 
-uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, const char *name, bool idle)
-{
-    static const struct {
-        const char *match, *name;
-        enum scope_kind kind;
-    } states[] = {
+static const struct state {
+    const char *match, *name;
+    enum scope_kind kind;
+} states[] = {
 #define STATE(match, name, kind) {match, name, SCOPE_##kind},
 #include "db/states.def"
-    };
-    const struct module_work *w = &a->modules[f->module];
-    bool inside = name && name_is_address(name);
+};
 
-    if (idle)
-        return code_of_scope(a, w->module, f->offset, state_scope(a, w->module, SCOPE_WAIT, "[idle: no region]"));
-    if (inside)
-        name = modules_called(a, f);
+static const struct state *state_of(const char *name)
+{
     for (size_t i = 0; name && i < sizeof states / sizeof *states; i++)
         if (!fnmatch(states[i].match, name, 0))
-            return code_of_scope(a, w->module, f->offset, state_scope(a, w->module, states[i].kind, states[i].name));
-    return inside ? code_of_scope(a, w->module, f->offset,
-                                  state_scope(a, w->module, SCOPE_RUNTIME, "[fork, join, scheduling]"))
-                  : HQDB_NONE;
+            return &states[i];
+    return NULL;
+}
+
+static uint32_t state_code(struct attribution *a, const struct tree_frame *f, const char *name, enum scope_kind kind)
+{
+    uint32_t module = a->modules[f->module].module;
+
+    return code_of_scope(a, module, f->offset, state_scope(a, module, kind, name));
+}
+
+/* The runtimes' own functions have names where they are not stripped; in C++ such names begin with a type. */
+static bool is_inside(const char *name)
+{
+    return name_is_address(name) || !strncmp(name, "gomp_", 5) || !strncmp(name, "__kmp_", 6) ||
+           strstr(name, " __kmp_") || strstr(name, "kmp_flag");
+}
+
+uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, const char *name, bool idle)
+{
+    bool inside = name && is_inside(name);
+    const struct state *state;
+
+    if (idle)
+        return state_code(a, f, "[idle: no region]", SCOPE_WAIT);
+    state = state_of(inside ? modules_called(a, f) : name);
+    if (!state && inside)
+        state = state_of(name);
+    if (state)
+        return state_code(a, f, state->name, state->kind);
+    return inside ? state_code(a, f, "[fork, join, scheduling]", SCOPE_RUNTIME) : HQDB_NONE;
+}
+
+uint32_t openmp_inner_wait(struct attribution *a, const struct tree_frame *f, const char *name, const char *caller)
+{
+    const struct state *outer = state_of(caller),
+                       *inner = outer && outer->kind == SCOPE_RUNTIME ? state_of(name) : NULL;
+
+    return inner && inner->kind == SCOPE_WAIT ? state_code(a, f, inner->name, SCOPE_WAIT) : HQDB_NONE;
 }

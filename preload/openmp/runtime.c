@@ -3,6 +3,7 @@
 
 #include "preload/export.h"
 #include "preload/libc.h"
+#include "preload/thread.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -51,13 +52,19 @@ static bool is_ours(const void *function)
     return map && map->l_ld == _DYNAMIC;
 }
 
+/* The collector's own work: samples that come in the loader's functions are told where the region or task is noted. */
 static __attribute__((noinline, cold)) void *look_up(const char *name, const void *caller)
 {
+    bool guarded = guard_enter();
     void *function = real_next(name);
 
     if (!function)
         function = libc_behind(caller, name);
-    return is_ours(function) ? NULL : function;
+    if (is_ours(function))
+        function = NULL;
+    if (guarded)
+        guard_leave();
+    return function;
 }
 
 void *runtime_find(const char *name, const void *caller)

@@ -284,4 +284,27 @@ for level in -O0 -O2; do
     record -- "$TMP/passes"
     check "arguments, $level: $(tr '\n' ' ' <"$TMP/out")" [ "$(cat "$TMP/out")" = "$("$TMP/passes")" ]
 done
+# To look a function up, as after each unloading, is the collector's own work: no cost of the procedure that opens the region.
+cat >"$TMP/unloads.c" <<'C'
+#include <dlfcn.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+    struct timespec now;
+    do {
+        void *library = dlopen(argv[argc - 1], RTLD_NOW);
+        if (!library || dlclose(library))
+            return 1;
+#pragma omp parallel num_threads(1)
+        __asm__ volatile("");
+    } while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), now.tv_sec == 0 && now.tv_nsec < 500000000);
+    return 0;
+}
+C
+echo 'int nothing;' >"$TMP/nothing.c"
+gcc -shared -fPIC -o "$TMP/libnothing.so" "$TMP/nothing.c" && gcc -O1 -g -fopenmp -o "$TMP/unloads" "$TMP/unloads.c" -ldl
+record -e CPUTIME@1000/s -- "$TMP/unloads" "$TMP/libnothing.so"
+check "looking up: the program runs as ever" [ $status = 0 ]
+check "looking up: it is told as hq's own" holds "$(rows 'procedures of "[hq: measuring]" columns cputime' | awk -F, '{ print $NF + 0 }') > 0"
+check "looking up: it is nobody else's ($(rows 'procedures of /^(_dl_addr|dlsym)$/ columns cputime' | tr '\n' ' '))" [ -z "$(rows 'procedures of /^(_dl_addr|dlsym)$/')" ]
 finish
