@@ -11,6 +11,7 @@
 #include "repl/gate/gate.h"
 #include "repl/gate/looks.h"
 #include "repl/gate/repeat.h"
+#include "repl/record.h"
 #include <string.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +32,9 @@ static const struct opt options[] = {
      .help = "run each program N times, and judge at the end; without it they run until it is decided"},
     {.name = "at-most",
      .value = "TIME",
-     .help = "end after this time, decided or not (default: 120s, and up to 300s of runs that are so "
-             "long that 16 pairs do not fit into that); the run that has begun is ended"},
+     .help =
+         "end after this time, decided or not (default: 120s, and up to 300s of runs that are so "
+         "long that 16 pairs do not fit into that); the run that has begun may go on to its end, if it does not hang"},
     {.name = "output", .letter = 'o', .value = "SET", .help = "the directory that gets the runs; without it race.runs"},
     {.name = "force", .letter = 'f', .help = "replace the runs that SET holds"},
     {.name = "tolerance",
@@ -70,6 +72,8 @@ struct race {
     bool judged_time, slower; /* it had rows of time, and some of them rose */
     bool longer;              /* more runs do not tell what is left open: why it takes longer */
     size_t behind;            /* new runs that left processes behind which still ran */
+    double longest;           /* seconds of the longest run so far, by the clock */
+    int interrupted;          /* the signal that came for the race while it ran a program; 0 none */
 };
 
 /* ---- the command line ---- */
@@ -176,18 +180,47 @@ static struct hq_error *not_recorded(enum run_side side, int status, const char 
                         side == RUN_OLD ? "old" : "new", *line ? line : "it said nothing", status, log);
 }
 
+/* How long the next run may take: a program that hangs is given up when the time is over, and it took many times as
+ * long as any run before. 0: nothing is known yet. */
+static double longest_run(const struct race *r)
+{
+    static const double many = 10;
+    double all = r->looks.fixed ? TIME_PATIENCE : fmax(r->looks.budget, r->looks.patience);
+    double left = r->start > 0 && !r->looks.fixed ? all - (clock_seconds() - r->start) : all;
+
+    return r->longest > 0 ? fmax(left, many * r->longest) : 0;
+}
+
+/* A run during which the race was interrupted is none: r->interrupted. */
 static struct hq_error *run_once(struct race *r, enum run_side side, const char *path)
 {
+    static const char *const program[RUN_SIDES] = {"the old", "the new"};
     AUTO_FREE char *log = xasprintf("%s.out", path);
-    int status;
-    bool ran;
+    struct repeat_end end;
+    double start = clock_seconds();
+    char took[UNITS_TEXT], before[UNITS_TEXT];
 
-    HQ_TRY(repeat_record(&r->options, &r->command[side], path, log, &status, &ran));
-    if (status != 0 && !ran)
+    HQ_TRY(repeat_record(&r->options, &r->command[side], path, log, longest_run(r), &end));
+    int status = end.watched.status;
+
+    r->interrupted = end.watched.interrupted;
+    if (r->interrupted)
+        return NULL;
+    if (end.watched.given_up)
+        return hq_error_new(HQ_DATA,
+                            "%s program had not ended after %s, where no run took more than %s: it was ended; what it "
+                            "printed is in %s",
+                            program[side], units_format(took, clock_seconds() - start, DIM_SECONDS),
+                            units_format(before, r->longest, DIM_SECONDS), log);
+    if (status != 0 && !end.ran)
         return not_recorded(side, status, log);
+    if (status > 128)
+        return hq_error_new(HQ_DATA, "%s program ended with status %d, as by signal %d (%s); what it printed is in %s",
+                            program[side], status, status - 128, strsignal(status - 128), log);
     if (status != 0)
-        return hq_error_new(HQ_DATA, "%s program ended with status %d; what it printed is in %s",
-                            side == RUN_OLD ? "the old" : "the new", status, log);
+        return hq_error_new(HQ_DATA, "%s program ended with status %d; what it printed is in %s", program[side], status,
+                            log);
+    r->longest = fmax(r->longest, clock_seconds() - start);
     unlink(log);
     return NULL;
 }
@@ -208,7 +241,7 @@ static struct hq_error *warm_up(struct race *r)
 {
     AUTO_FREE char *path = file_join(r->set.directory, "warm-up.hq");
 
-    for (enum run_side side = RUN_OLD; side < RUN_SIDES; side++) {
+    for (enum run_side side = RUN_OLD; side < RUN_SIDES && !r->interrupted; side++) {
         HQ_TRY(run_once(r, side, path));
         HQ_TRY(file_remove_tree(path));
     }
@@ -241,6 +274,8 @@ static struct hq_error *run_pair(struct race *r)
         AUTO_FREE char *path = run_set_next(&r->set);
 
         HQ_TRY(run_once(r, side, path));
+        if (r->interrupted)
+            return NULL;
         run_set_add(&r->set, side, path);
         r->behind += side == RUN_NEW && leaves_behind(path);
         HQ_TRY(gate_ask(&r->gate, path, side, r->pairs, r->args->operands.data, r->args->operands.len));
@@ -324,13 +359,12 @@ static struct hq_error *run_all(struct race *r)
     progress_start(&progress, "racing: pairs of runs", r->looks.fixed, true);
     error = warm_up(r);
     r->start = clock_seconds();
-    while (!error) {
+    while (!error && !r->interrupted) {
         error = run_pair(r);
         progress_add(&progress, 1);
-        if (!error && decided(r))
+        if (error || r->interrupted || decided(r))
             break;
-        if (!error)
-            tell_progress(r);
+        tell_progress(r);
     }
     progress_finish(&progress);
     return error;
@@ -387,6 +421,11 @@ static struct hq_error *race(struct race *r, int *status)
 
     HQ_TRY(repeat_prepare_input());
     HQ_TRY(run_all(r));
+    if (r->interrupted) {
+        log_note("interrupted: %zu pairs of runs are in %s, not judged (hq check %s FILE judges them)", r->pairs,
+                 r->set.directory, r->set.directory);
+        return NULL;
+    }
     HQ_TRY(run_set_write(&r->set));
     HQ_TRY(run_set_join(&r->set));
     *status = tell(r, clock_seconds() - start);
@@ -406,6 +445,8 @@ static int run(const struct opt_args *args)
     vec_deinit(&r.command[RUN_NEW]);
     vec_deinit(&r.lines);
     arena_deinit(&r.arena);
+    if (!error && r.interrupted)
+        return record_end_like(r.interrupted);
     return error ? command_fail("race", error) : status;
 }
 

@@ -7,6 +7,7 @@
 #include "repl/record_perf.h"
 
 #include "common/file.h"
+#include "common/log.h"
 #include "common/units.h"
 #include "db/binaries.h"
 
@@ -330,22 +331,29 @@ static struct hq_error *repeat(const struct opt_args *args, const char *count, i
     repeat_options(args, not_theirs, &arena, &words);
     vec_append(&command, args->operands.data, args->operands.len);
     struct hq_error *error = repeat_prepare_input();
-    bool ran = true;
+    struct repeat_end end_of = {0};
 
-    for (long i = 0; i < n && !error && !*status; i++) {
+    for (long i = 0; i < n && !error && !end_of.watched.status && !end_of.watched.interrupted; i++) {
         AUTO_FREE char *path = run_set_next(&set);
 
-        error = repeat_record(&words, &command, path, NULL, status, &ran);
-        if (!error && !*status)
+        error = repeat_record(&words, &command, path, NULL, 0, &end_of);
+        /* A program may end well by a signal that was for all; it has not run to its end then. */
+        if (!error && !end_of.watched.status && !end_of.watched.interrupted)
             run_set_add(&set, RUN_NEW, path);
     }
     vec_deinit(&words);
     vec_deinit(&command);
-    if (!error && *status)
-        return hq_error_new(*status,
-                            ran ? "run %zu ended with status %d; %s lists no run"
-                                : "run %zu was not recorded: hq record itself failed, with status %d; %s lists no run",
-                            set.runs.len + 1, *status, set.directory);
+    if (!error && end_of.watched.interrupted) {
+        log_note("interrupted in run %zu; %s lists no run", set.runs.len + 1, set.directory);
+        *status = record_end_like(end_of.watched.interrupted);
+        return NULL;
+    }
+    if (!error && end_of.watched.status)
+        return hq_error_new(end_of.watched.status,
+                            end_of.ran ? "run %zu ended with status %d; %s lists no run"
+                                       : "run %zu was not recorded: hq record itself failed, with status %d; %s lists "
+                                         "no run",
+                            set.runs.len + 1, end_of.watched.status, set.directory);
     if (!error)
         error = run_set_write(&set);
     return error ? error : run_set_join(&set);

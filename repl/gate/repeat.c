@@ -5,13 +5,11 @@
 #include "common/vec.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool is_one_of(const char *name, const char *const *list)
@@ -40,19 +38,6 @@ static int redirect(posix_spawn_file_actions_t *actions, const char *log)
     int why = posix_spawn_file_actions_addopen(actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
     return why ? why : posix_spawn_file_actions_adddup2(actions, 1, 2);
-}
-
-/* ^C is for the program: its end ends this as well. */
-static int wait_for(pid_t pid)
-{
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    int ended = 0;
-
-    sigaction(SIGINT, &ignore, &before);
-    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
-        ;
-    sigaction(SIGINT, &before, NULL);
-    return WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
 }
 
 /* ---- standard input ---- */
@@ -101,11 +86,16 @@ void repeat_tell_ran(void)
         tell_to = -1;
 }
 
-static int spawn(const struct repeat_words *words, const char *log, int told, pid_t *pid)
+static int spawn(const struct repeat_words *words, const char *log, int told, const sigset_t *mask, pid_t *pid)
 {
     extern char **environ;
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     int why = posix_spawn_file_actions_init(&actions);
+
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, mask);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 
     /* To itself: it stays open there. */
     if (!why)
@@ -113,16 +103,18 @@ static int spawn(const struct repeat_words *words, const char *log, int told, pi
     if (!why && log)
         why = redirect(&actions, log);
     if (!why)
-        why = posix_spawn(pid, "/proc/self/exe", &actions, NULL, (char **)words->data, environ);
+        why = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, (char **)words->data, environ);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     return why;
 }
 
 struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
-                               const char *log, int *status, bool *ran)
+                               const char *log, double most, struct repeat_end *out)
 {
     struct repeat_words words = {0};
     int ends[2];
+    sigset_t mask;
     pid_t pid = 0;
     char byte;
 
@@ -141,19 +133,21 @@ struct hq_error *repeat_record(const struct repeat_words *options, const struct 
     AUTO_FREE char *number = xasprintf("%d", ends[1]);
 
     setenv(variable, number, 1);
-    int why = spawn(&words, log, ends[1], &pid);
+    watch_begin(&mask);
+    int why = spawn(&words, log, ends[1], &mask, &pid);
 
     unsetenv(variable);
     close(ends[1]);
     vec_deinit(&words);
     if (why) {
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         close(ends[0]);
         errno = why;
         return hq_error_errno(HQ_DATA, "cannot start hq record");
     }
-    *status = wait_for(pid);
+    out->watched = watch_end(pid, most, &mask);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    *ran = read(ends[0], &byte, 1) == 1;
+    out->ran = read(ends[0], &byte, 1) == 1;
     close(ends[0]);
     return NULL;
 }

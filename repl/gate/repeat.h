@@ -6,6 +6,7 @@
 #include "common/arena.h"
 #include "common/err.h"
 #include "common/opt.h"
+#include "repl/gate/watch.h"
 
 struct repeat_words {
     const char **data;
@@ -17,14 +18,18 @@ struct repeat_words {
 void repeat_options(const struct opt_args *args, const char *const *skip, struct arena *arena,
                     struct repeat_words *out);
 
+struct repeat_end {
+    struct watched watched; /* its status is what `hq record` ended with: the program's, or 128 and its signal */
+    bool ran;               /* false: it did not come to the program's end, and the status is that of hq itself */
+};
+
 /*
- * Records one run into `path`. With `log` all that the program and hq print goes to that file. *status is what `hq
- * record` ended with: the program's exit status, or 128 and the number of the signal that ended it; where *ran is
- * false, it is that of `hq record` itself, which did not come to the program's end. A file that is standard input is
- * read from where it stands by every run. An error: hq itself could not be started.
+ * Records one run into `path`, which takes `most` seconds at most (0: as long as it takes). With `log` all that the
+ * program and hq print goes to that file. A file that is standard input is read from where it stands by every run. An
+ * error: hq itself could not be started.
  */
 struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
-                               const char *log, int *status, bool *ran);
+                               const char *log, double most, struct repeat_end *out);
 /* Of a race or a set: where standard input can be read once alone, the first run would have what the others miss. The
  * runs get an empty one then, and a note says so. */
 struct hq_error *repeat_prepare_input(void);

@@ -4,7 +4,7 @@
 
 Records a pool of runs once: HQ_ROUNDS (150) rounds, each of which runs every program in a random order, the unchanged ones twice, under a load
 that changes (HQ_LOAD=none: what others run is the load). Then build/tools/gate_draws draws pairs of sets of consecutive rounds from it,
-so that drift stays in them, and lets hq's own code judge each. HQ_PROGRAMS='cxx40.* cxx40+10' is for these programs alone, without the simulation. HQ_POOL names a directory for the runs, which is gone on with if it is there;
+so that drift stays in them, and lets hq's own code judge each. HQ_SET (first, second, short; tests/gate_programs.py) says which programs. HQ_PROGRAMS='cxx40.* cxx40+10' is for these programs alone, without the simulation. HQ_POOL names a directory for the runs, which is gone on with if it is there;
 without it they go with the test."""
 
 import fnmatch
@@ -15,36 +15,15 @@ import subprocess
 import sys
 import time
 
-HQ, TMP, PROGRAMS, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "PROGRAMS", "TOP", "BUILD"))
+import gate_programs
+
+HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
 ROUNDS = int(os.environ.get("HQ_ROUNDS", "150"))
 POOL = os.environ.get("HQ_POOL", f"{TMP}/pool")
 LIST = f"{POOL}/pool.txt"
 
-PYTHON = """
-import json, random, re
-random.seed(1)
-words = [str(random.random()) for _ in range(20000)]
-def encode(): return json.dumps({w: [i, w] for i, w in enumerate(words)})
-def decode(text): return sorted(json.loads(text))
-def search(text): return len(re.findall(r"0[.](\\d+)9", text)) + sum(map(len, set(text.split(","))))
-for _ in range(6):
-    text = encode(); decode(text); search(text)
-"""
-PIPELINE = "for i in 1 2 3; do dd if=/dev/zero bs=512 count=60000 2>/dev/null | tr '\\0' x | cksum >/dev/null; " \
-           "ls -lR /usr/share/doc /usr/lib/python3* >/dev/null 2>&1; done"
-FILES = f"for i in 1 2 3 4; do dd if=/dev/urandom of={TMP}/noise bs=64k count=250 conv=fsync 2>/dev/null; cksum <{TMP}/noise >/dev/null; done"
-
-UNITS = "20000"
-planted = lambda percent, factor, units=UNITS: [f"{PROGRAMS}/planted", units, str(percent), str(factor)]
-# A family is recorded side by side. NAME.a and NAME.b are one program, NAME+N has the planted procedure N % slower.
-FAMILIES = [{f"cxx{p}.a": planted(p, 1), f"cxx{p}.b": planted(p, 1),
-             **{f"cxx{p}+{s}": planted(p, 1 + s / 100) for s in (5, 10, 20, 50)}} for p in (10, 40, 80)]
-FAMILIES += [{f"{name}.a": command, f"{name}.b": command} for name, command in
-             (("python", ["python3", "-c", PYTHON]), ("pipeline", ["sh", "-c", PIPELINE]), ("files", ["sh", "-c", FILES]))]
-FAMILIES += [{"short40.a": planted(40, 1, "10000"), "short40.b": planted(40, 1, "10000"), "short40+10": planted(40, 1.1, "10000")}]
-
 WANTED = os.environ.get("HQ_PROGRAMS", "*").split()
-FAMILIES = [chosen for family in FAMILIES
+FAMILIES = [chosen for family in gate_programs.SETS[os.environ.get("HQ_SET", "first")]()
             if (chosen := {name: c for name, c in family.items() if any(fnmatch.fnmatch(name, w) for w in WANTED)})]
 
 
@@ -52,8 +31,8 @@ def record(name, number, command):
     """One run, as `hq race` makes it; its database is kept and its measurements are not."""
     path = f"{POOL}/{name}.{number}.hq"
     start = time.monotonic()
-    done = subprocess.run([HQ, "record", "--force", "-e", "CPUTIME@1000/s", "-o", path, "--", *command], cwd=TMP, capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run([HQ, "record", "--force", "-e", "CPUTIME@1000/s", "-o", path, "--", *command], cwd=TMP, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     took = time.monotonic() - start
     if done.returncode:
         sys.exit(f"recording {name}: {done.stderr}")
@@ -91,6 +70,7 @@ class Load:
 
 def record_pool():
     os.makedirs(POOL, exist_ok=True)
+    gate_programs.prepare()
     done = max((int(line.split()[1]) for line in open(LIST)), default=-1) + 1 if os.path.exists(LIST) else 0
     load = Load(os.environ.get("HQ_LOAD") != "none")
     try:

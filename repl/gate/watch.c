@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/watch.h"
+#include "common/clock.h"
+#include "common/vec.h"
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double grace = 5; /* seconds, for a program that is asked to end */
+
+/* SIGCHLD, and of those that end commands the ones that are not ignored (nohup). */
+static void signals(sigset_t *set)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    struct sigaction action;
+
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
+            sigaddset(set, ends[i]);
+}
+
+void watch_begin(sigset_t *mask)
+{
+    sigset_t set;
+
+    signals(&set);
+    sigprocmask(SIG_BLOCK, &set, mask);
+}
+
+/* ---- what it has started ---- */
+
+struct process {
+    pid_t pid, parent;
+    bool below; /* this process */
+};
+
+typedef VEC(struct process) processes;
+
+static void add_process(processes *all, const char *name)
+{
+    char path[64], state;
+    struct process p = {0};
+
+    if (snprintf(path, sizeof path, "/proc/%s/stat", name) >= (int)sizeof path)
+        return;
+    FILE *f = fopen(path, "re");
+
+    /* The name of the program, in brackets, may have any character but has no more than 15. */
+    if (f && fscanf(f, "%d (", &p.pid) == 1) {
+        char rest[256];
+        size_t n = fread(rest, 1, sizeof rest - 1, f);
+
+        rest[n] = '\0';
+        for (size_t i = n; i-- > 0;)
+            if (rest[i] == ')' && sscanf(rest + i, ") %c %d", &state, &p.parent) == 2) {
+                vec_push(all, p);
+                break;
+            }
+    }
+    if (f)
+        fclose(f);
+}
+
+/* All processes below this one get the signal, but not the child itself, which waits for the program. */
+static void signal_below(pid_t child, int number)
+{
+    processes all = {0};
+    DIR *d = opendir("/proc");
+    bool more = true;
+
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (*e->d_name >= '1' && *e->d_name <= '9')
+            add_process(&all, e->d_name);
+    if (d)
+        closedir(d);
+    while (more) {
+        more = false;
+        vec_foreach(p, &all) {
+            bool below = p->parent == getpid();
+
+            for (size_t i = 0; !below && i < all.len; i++)
+                below = all.data[i].below && all.data[i].pid == p->parent;
+            more |= below && !p->below;
+            p->below = below;
+        }
+    }
+    vec_foreach(p, &all)
+        if (p->below && p->pid != child)
+            kill(p->pid, number);
+    vec_deinit(&all);
+}
+
+/* ---- waiting ---- */
+
+/* Whether the child ended before a time. */
+static bool ends_before(pid_t pid, double end, const sigset_t *set, struct watched *w)
+{
+    int status;
+
+    for (;;) {
+        if (waitpid(pid, &status, WNOHANG) == pid) {
+            w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            return true;
+        }
+        double left = fmin(end - clock_seconds(), 1000);
+        siginfo_t info;
+
+        if (left <= 0)
+            return false;
+        int number = sigtimedwait(set, &info, &(struct timespec){(time_t)left, (long)(1e9 * (left - floor(left)))});
+
+        if (number <= 0 || number == SIGCHLD)
+            continue;
+        w->interrupted = number;
+        /* The terminal has told the child itself. */
+        if (info.si_code != SI_KERNEL)
+            kill(pid, number);
+    }
+}
+
+/* Asks all that it has started to end, then ends it. What loses its parent by that comes below this process. */
+static void give_up(pid_t pid, const sigset_t *set, struct watched *w)
+{
+    w->given_up = true;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    signal_below(pid, SIGTERM);
+    kill(pid, SIGTERM);
+    bool ended = ends_before(pid, clock_seconds() + grace, set, w);
+
+    signal_below(pid, SIGKILL);
+    if (!ended && !ends_before(pid, clock_seconds() + grace, set, w)) {
+        kill(pid, SIGKILL);
+        ends_before(pid, INFINITY, set, w);
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
+struct watched watch_end(pid_t pid, double most, const sigset_t *mask)
+{
+    struct watched w = {0};
+    sigset_t set;
+
+    signals(&set);
+    if (!ends_before(pid, most > 0 ? clock_seconds() + most : INFINITY, &set, &w))
+        give_up(pid, &set, &w);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    return w;
+}
