@@ -74,7 +74,7 @@ struct hq_error *check_history_end(struct runner *r)
     r->file = r->history;
     vec_foreach(q, &r->kept.queries)
         vec_push(&queries, (const struct baseline_query *)q);
-    error = history_commit_name(opt_value(r->args, "commit"), &arena, &commit, &place);
+    error = history_commit_name(r->history, opt_value(r->args, "commit"), &arena, &commit, &place);
     if (!error)
         error = history_write(r->history, commit, place, queries.data, queries.len, LEAST);
     if (!error)

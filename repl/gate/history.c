@@ -4,10 +4,14 @@
 #include "common/temporary.h"
 #include "db/import/json.h"
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char ending[] = ".json";
 
@@ -172,30 +176,49 @@ static bool is_good_name(const char *name)
     return n && !name[n] && n <= 100 && *name != '.' && *name != '-';
 }
 
+enum { GIT_NAME = 100 };
+
 /* Asks git about the directory in which hq runs; a clone that has not all commits cannot count them. */
-static bool ask_git(char name[64], struct history_place *place)
+static bool ask_git(char name[GIT_NAME], char whole[GIT_NAME], struct history_place *place)
 {
-    FILE *git = popen("exec 2>/dev/null; git log -1 --format='%ct %h' && "
+    FILE *git = popen("exec 2>/dev/null; git log -1 --format='%ct %h %H' && "
                       "test \"$(git rev-parse --is-shallow-repository)\" = false && git rev-list --count HEAD",
                       "r");
-    int read = git ? fscanf(git, "%lf %63s %lf", &place->order, name, &place->number) : 0;
+    int read = git ? fscanf(git, "%lf %99s %99s %lf", &place->order, name, whole, &place->number) : 0;
 
     if (git)
         pclose(git);
-    return read >= 2;
+    return read >= 3;
 }
 
-struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out,
+/* The name under which the history has a commit; else the short one. */
+static const char *known_name(const char *directory, const char *name, const char *whole, struct arena *arena)
+{
+    enum { SHORTEST = 7, ENDING = sizeof ending - 1 };
+    DIR *d = opendir(directory);
+
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+
+        if (is_file_of_history(e->d_name) && n >= SHORTEST + ENDING && !strncmp(e->d_name, whole, n - ENDING))
+            name = arena_strndup(arena, whole, n - ENDING);
+    }
+    if (d)
+        closedir(d);
+    return arena_strdup(arena, name);
+}
+
+struct hq_error *history_commit_name(const char *directory, const char *name, struct arena *arena, const char **out,
                                      struct history_place *place)
 {
-    char of_git[64] = "";
+    char of_git[GIT_NAME] = "", whole[GIT_NAME] = "";
     struct timespec now;
 
     if (name && !is_good_name(name))
         return hq_error_new(HQ_USAGE, "--commit takes a name of letters, digits and . _ + -, not `%s`", name);
     *place = (struct history_place){0};
     *out = name;
-    if (!name && (!ask_git(of_git, place) || !is_good_name(of_git)))
+    if (!name && (!ask_git(of_git, whole, place) || !is_good_name(of_git)))
         return hq_error_new(HQ_USAGE, "--history wants to know which commit this is: there is no git here that could "
                                       "tell, so say --commit NAME");
     if (name) {
@@ -203,7 +226,7 @@ struct hq_error *history_commit_name(const char *name, struct arena *arena, cons
         /* Commits that a script checks one after the other come in one second. */
         place->order = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     } else {
-        *out = arena_strdup(arena, of_git);
+        *out = known_name(directory, of_git, whole, arena);
     }
     return NULL;
 }
@@ -243,8 +266,8 @@ static bool is_asked(const char *text, const struct baseline_query *const *queri
     return false;
 }
 
-struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
-                               const struct baseline_query *const *queries, size_t count, double least)
+static struct hq_error *write_commit(const char *directory, const char *commit, struct history_place place,
+                                     const struct baseline_query *const *queries, size_t count, double least)
 {
     AUTO(history_deinit) struct history before = {0};
     AUTO_FREE char *name = xasprintf("%s%s", commit, ending), *path = file_join(directory, name);
@@ -252,7 +275,6 @@ struct hq_error *history_write(const char *directory, const char *commit, struct
     struct history_commit c = {.name = commit, .place = place};
     struct file_writer w;
 
-    HQ_TRY(file_make_dirs(directory));
     HQ_TRY(history_read(directory, commit, &before));
     vec_foreach(old, &before.commits) {
         c.place.order = old->place.order;
@@ -290,4 +312,21 @@ struct hq_error *history_write(const char *directory, const char *commit, struct
     HQ_TRY(file_writer_open(&w, path));
     file_writer_write(&w, str_cstr(&out), out.len);
     return file_writer_commit(&w);
+}
+
+struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
+                               const struct baseline_query *const *queries, size_t count, double least)
+{
+    HQ_TRY(file_make_dirs(directory));
+    /* Who reads a commit's file to write it again must be alone in that; a file system without locks is none of many
+     * processes. The directory itself is locked, so that nothing comes into it that is not of the history. */
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    struct hq_error *error = write_commit(directory, commit, place, queries, count, least);
+
+    if (fd >= 0)
+        close(fd);
+    return error;
 }

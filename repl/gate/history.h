@@ -54,16 +54,18 @@ struct hq_error *history_read(const char *directory, const char *only, struct hi
 void history_deinit(struct history *h);
 
 /*
- * The name of a commit: `name`, else what git says of the directory in which hq runs. *place has the commit's time and
- * number by git; the present time where `name` is given. HQ_USAGE if there is neither, or the name cannot be one of a
- * file.
+ * The name of a commit: `name`, else what git says of the directory in which hq runs. git shortens names as far as a
+ * clone allows: a commit that the history has under a shorter or longer one keeps that. *place has the commit's time
+ * and number by git; the present time where `name` is given. HQ_USAGE if there is neither, or the name cannot be one of
+ * a file.
  */
-struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out,
+struct hq_error *history_commit_name(const char *directory, const char *name, struct arena *arena, const char **out,
                                      struct history_place *place);
 
 /*
- * Writes the values of queries as those of a commit. What the file of that commit has of other queries stays, and so
- * does its order, unless git now knows its number; values are shares that are at least `least`.
+ * Writes the values of queries as those of a commit. What the file of that commit has of other queries stays, also of
+ * those that another process writes at the same time, and so does its order, unless git now knows its number; values
+ * are shares that are at least `least`.
  */
 struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
                                const struct baseline_query *const *queries, size_t count, double least);

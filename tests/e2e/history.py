@@ -112,6 +112,23 @@ for back in ("HEAD~1", "HEAD"):
 out = run(HQ, "history", "shallow/h")[1]
 check("2 commits" in out and "1 commit is of the same time as the one behind" in out, f"a clone without all commits: {out}")
 
+# A commit has one file, however far a clone shortens its name.
+for length in (12, 7, 40):
+    run("git", "config", "core.abbrev", str(length), cwd=f"{TMP}/repository", env=env)
+    run(HQ, "check", f"{TMP}/run.hq", f"{TMP}/q.hq", "--history", "lengths", cwd=f"{TMP}/repository", env=env)
+check([len(n) for n in os.listdir(f"{TMP}/repository/lengths")] == [12 + len(".json")], f"names of one commit: {os.listdir(f'{TMP}/repository/lengths')}")
+
+# Many at once: a file a commit, and of one commit all queries, whoever asks them.
+for i in range(8):
+    with open(f"{TMP}/q{i}.hq", "w") as f:
+        f.write(f"procedures columns alloc_bytes * {i + 1}, alloc_bytes\n")
+started = [subprocess.Popen([HQ, "check", "run.hq", f"q{i}.hq", "--history", "crowded", "--commit", commit], cwd=TMP, stdout=subprocess.DEVNULL)
+           for i in range(8) for commit in ("same", f"own{i}")]
+check(all(p.wait() == 0 for p in started), "sixteen checks at once")
+check(sorted(os.listdir(f"{TMP}/crowded")) == sorted(["same.json"] + [f"own{i}.json" for i in range(8)]), f"their files: {os.listdir(f'{TMP}/crowded')}")
+kept = {v["query"] for v in json.load(open(f"{TMP}/crowded/same.json"))["values"]}
+check(len(kept) == 8, f"of eight queries of one commit eight are kept, not {len(kept)}")
+
 # Mistakes.
 with open(f"{TMP}/drift/broken.json", "w") as f:
     f.write('{"hq_history":1,"commit":')
