@@ -43,7 +43,8 @@
  * differ. Of one run on either side that is
  * not known. Then shares are taken to differ by eight hundredths of the root of p(1-p) between two runs (four points
  * for a half) besides sampling: more than benchmarks were found to do, less than programs that wait for disks may; the
- * verdict says so. Values without sampling error are compared as they are.
+ * verdict says so. Values without sampling error are compared as they are, unless the runs of a side differ in them:
+ * then by Welch's t, too.
  */
 #ifndef HQ_REPL_BASELINE_H
 #define HQ_REPL_BASELINE_H
@@ -234,19 +235,24 @@ double baseline_hours(const struct baseline_value *v, double before, double now)
 double baseline_tolerance(const struct baseline_value *v);
 /* How many shares have a wider one than others, for they are in the system; *most is the widest. */
 size_t baseline_wider(const struct baseline_query *q, double *most);
+/* How many exact values have a wider one, for they differ from run to run. */
+size_t baseline_scattered(const struct baseline_query *q, double *most);
+/* Is a metric time in calls that wait for others (mpi_time, lock_wait)? It depends on the hour as time in the system
+ * does. */
+bool baseline_waits(const char *metric);
 /* The difference of two values with its standard errors. */
 struct gate_difference baseline_difference(const struct baseline_value *old, const struct baseline_value *now,
                                            double scatter);
 /* The standard error that sampling alone gives to the difference of shares a and b, of n and m samples. */
 double baseline_sampling(double a, double n, double b, double m);
 
-/* ---- the verdict (baseline_judge.c) ---- */
-
 /*
  * How likely chance may call one value a rise, so that of all in the file together it does in one unchanged run of a
  * hundred. `now`: the values of any query of the run, which tell how many samples and runs it has.
  */
 double baseline_alpha(const struct baseline *before, const struct baseline_query *now);
+
+/* ---- the verdict (baseline_judge.c) ---- */
 
 /*
  * Judges `now` by `before`, telling why in lines. Rows below BASELINE_LEAST are not kept: what is new is judged as if
@@ -261,7 +267,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
  * A row that the baseline has not, and that cannot be one that is gone under another name: may others have had its cost
  * before? So it may be of a wrapper, which costs little itself, and where what is the rows' own says so: one of them
  * fell by nearly as much (a part became a procedure of its own), or none did (a line was taken out of the file), where
- * extra work takes from all. Of exact values the whole tells. (baseline_moved.c)
+ * extra work takes from all. Of exact values the whole tells: extra work is in it. (baseline_moved.c)
  */
 bool baseline_moved(const struct baseline_query *before, const struct baseline_query *now,
                     const struct baseline_value *v);

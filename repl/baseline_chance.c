@@ -82,6 +82,23 @@ double baseline_hours(const struct baseline_value *v, double before, double now)
     return fmax(0, rest * (1 - others) + fmin(most, v->system * (1 - others / longer)));
 }
 
+bool baseline_waits(const char *metric)
+{
+    static const char *const names[] = {"mpi_time", "lock_wait", "gpu_wait", "gpu_build"};
+    size_t n = baseline_metric_length(metric);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && !strncmp(names[i], metric, n))
+            return true;
+    return false;
+}
+
+/* The part of a share that is in the system or waits. */
+static double waits_in(const struct baseline_value *v)
+{
+    return fmin(1, fmax(0, baseline_waits(v->metric) ? v->share : v->system));
+}
+
 static double least_tolerance(const struct baseline_value *v)
 {
     return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
@@ -89,10 +106,15 @@ static double least_tolerance(const struct baseline_value *v)
 
 double baseline_tolerance(const struct baseline_value *v)
 {
-    double k = fmin(1, fmax(0, v->system)), twice_as_long = k * (1 - k) / (1 + k), least = least_tolerance(v);
+    /* Of counts that differ from run to run: then no more than ten unchanged checks of a hundred are inconclusive, five
+     * runs against five or against one. */
+    static const double deviations = 4;
+    double k = waits_in(v), twice_as_long = k * (1 - k) / (1 + k), least = least_tolerance(v);
 
+    /* In tenths of a percent, as people read it. */
     if (v->absolute)
-        return least;
+        return v->runs > 1 && v->value > 0 ? fmax(least, ceil(1000 * deviations * v->value_sd / v->value - 1e-6) / 1000)
+                                           : least;
     /* In whole points, as the file has it. */
     return fmax(least, ceil(2 * 100 * twice_as_long) / 100);
 }
@@ -103,7 +125,20 @@ size_t baseline_wider(const struct baseline_query *q, double *most)
 
     *most = 0;
     vec_foreach(v, &q->values)
-        if (v->system > 0 && !v->absolute && v->tolerance > least_tolerance(v)) {
+        if (waits_in(v) > 0 && !v->absolute && v->tolerance > least_tolerance(v)) {
+            n++;
+            *most = fmax(*most, v->tolerance);
+        }
+    return n;
+}
+
+size_t baseline_scattered(const struct baseline_query *q, double *most)
+{
+    size_t n = 0;
+
+    *most = 0;
+    vec_foreach(v, &q->values)
+        if (v->absolute && v->value_sd > 0 && v->tolerance > least_tolerance(v)) {
             n++;
             *most = fmax(*most, v->tolerance);
         }
@@ -137,7 +172,11 @@ struct gate_difference baseline_difference(const struct baseline_value *old, con
     struct gate_difference d;
 
     if (old->absolute && now->absolute) {
-        d = gate_exact(old->value, now->value);
+        /* Counts have no error, but those of threads, and of calls that ask again and again, may differ from run to
+         * run. */
+        d = gate_apart(old->value, old->value_sd, baseline_runs(old), now->value, now->value_sd, baseline_runs(now));
+        if (d.error < 0.05 * old->tolerance * old->value || d.df <= 0)
+            d = gate_exact(old->value, now->value);
         d.allowed = old->tolerance * old->value;
         return d;
     }
@@ -154,4 +193,40 @@ struct gate_difference baseline_difference(const struct baseline_value *old, con
         d.df = INFINITY;
     }
     return d;
+}
+
+/* ---- all values of a file together ---- */
+
+double baseline_alpha(const struct baseline *before, const struct baseline_query *now)
+{
+    VEC(struct gate_difference) all = {0};
+    const struct baseline_value *some = NULL, *sampled = NULL;
+
+    vec_foreach(v, &now->values) {
+        some = v;
+        sampled = v->absolute ? sampled : v;
+    }
+    vec_foreach(q, &before->queries) {
+        double scatter = baseline_scatter(q, q);
+
+        vec_foreach(v, &q->values) {
+            struct baseline_value same = *v;
+            bool known = false;
+
+            /* As large as it was, as well known as this run tells: the chance before the values are looked at. */
+            same.samples = sampled ? sampled->samples : v->samples;
+            same.runs = some ? some->runs : 1;
+            struct gate_difference d = baseline_difference(v, &same, scatter);
+
+            vec_foreach(other, &all)
+                known |= other->old == d.old && other->error == d.error && other->sampling == d.sampling &&
+                         other->allowed == d.allowed;
+            if (!known && (!v->absolute || d.error > 0))
+                vec_push(&all, d);
+        }
+    }
+    double level = gate_level(all.data, all.len, GATE_FAMILY);
+
+    vec_deinit(&all);
+    return level;
 }

@@ -29,9 +29,12 @@ struct judge {
     double wide, tolerance;              /* the same where the tolerance is wider than the narrowest, which is that */
     const char *widest;                  /* that row, with its tolerance */
     double exact;                        /* the same of exact values, as a part of them */
+    double scattered;                    /* and of those that differ from run to run */
     enum baseline_elsewhere elsewhere;   /* of what is judged */
     double system, system_before;        /* baseline_system of this run and of the baseline */
     double by_hours;                     /* of what rose by no more than hours may explain: the most that they may */
+    bool waits;                          /* all of it is time in calls that wait for others (baseline_waits) */
+    const char *waited;                  /* else the metric that is, of which rises are told alone */
     bool one_run;                        /* some were of one run on either side */
     bool one_side;                       /* some were of one run on one of them */
     const struct baseline_value *failed; /* the one that rose most */
@@ -72,10 +75,16 @@ static const char *times(struct judge *j, const struct baseline_value *old, cons
     return arena_printf(j->arena, " (%s -> %s)", from, to);
 }
 
+/* A rise in the unit of tolerances: points of a share, percent of an exact value. */
+static double percent(const struct baseline_value *old, double rise)
+{
+    return old->absolute && old->value > 0 ? 100 * rise / old->value : 100 * rise;
+}
+
 static const char *points(struct judge *j, const struct baseline_value *old, double rise)
 {
-    return old->absolute && old->value > 0 ? arena_printf(j->arena, "%.3g%%", 100 * rise / old->value)
-                                           : arena_printf(j->arena, "%.1f points", 100 * rise);
+    return old->absolute && old->value > 0 ? arena_printf(j->arena, "%.3g%%", percent(old, rise))
+                                           : arena_printf(j->arena, "%.1f points", percent(old, rise));
 }
 
 /* "9.7 points [7.9, 11.5]": a rise with its 95 % interval. */
@@ -85,8 +94,8 @@ static const char *rise_text(struct judge *j, const struct baseline_value *old, 
 
     if (!(half > 0) || !isfinite(half))
         return arena_printf(j->arena, "%s%s", d->rise < 0 ? "" : "+", points(j, old, d->rise));
-    return arena_printf(j->arena, "%+.1f points [%+.1f, %+.1f]", 100 * d->rise, 100 * (d->rise - half),
-                        100 * (d->rise + half));
+    return arena_printf(j->arena, "%s%s [%+.1f, %+.1f]", d->rise < 0 ? "" : "+", points(j, old, d->rise),
+                        percent(old, d->rise - half), percent(old, d->rise + half));
 }
 
 static void judge_open(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
@@ -104,8 +113,8 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
     if (n > 1 && isfinite(bound))
         j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
     if (isfinite(bound))
-        what = arena_printf(j->arena, "%s; a rise of up to %.1f points is not ruled out, its tolerance is %.3g", what,
-                            100 * fmin(bound, 1), 100 * d->allowed);
+        what = arena_printf(j->arena, "%s; a rise of up to %s is not ruled out, its tolerance is %.3g", what,
+                            points(j, old, old->absolute ? bound : fmin(bound, 1)), percent(old, d->allowed));
     vec_push(&j->open, (struct told){what, isfinite(bound) ? bound / d->allowed : INFINITY});
 }
 
@@ -123,6 +132,16 @@ static void take_power(struct judge *j, const struct baseline_value *now, const 
     }
 }
 
+/* How long calls wait for others depends on the hour. Beside what is counted or sampled it is told, and fails nothing.
+ */
+static bool is_told(struct judge *j, const struct baseline_value *now)
+{
+    if (j->waits || !baseline_waits(now->metric))
+        return false;
+    j->waited = arena_strndup(j->arena, now->metric, baseline_metric_length(now->metric));
+    return true;
+}
+
 /* Tells a rise from noise; `kind` is how the line begins. */
 static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const char *kind)
@@ -133,10 +152,16 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
                                     row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
                                     amount(j, now), times(j, old, now));
 
+    if (is_told(j, now)) {
+        if (verdict == GATE_FAIL)
+            vec_push(&j->rest, (struct told){arena_printf(j->arena, "not judged: %s", what), d.rise / d.allowed});
+        return;
+    }
     if (verdict == GATE_FAIL) {
         double size = d.allowed > 0 ? d.rise / d.allowed : INFINITY;
         /* Another processor takes other times, and how many there are may change what is done. */
-        bool excused = j->elsewhere == MACHINE_COUNT || (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
+        bool excused = j->waits || j->elsewhere == MACHINE_COUNT ||
+                       (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
         double hours = old->absolute ? 0 : baseline_hours(now, j->system_before, j->system);
         bool by_hours = d.rise <= hours;
 
@@ -152,7 +177,11 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
         vec_push(&j->rest, (struct told){arena_printf(j->arena, "fell: %s", what), -d.rise / d.allowed});
     }
     if (old->absolute) {
-        if (verdict == GATE_OK && old->value > 0)
+        bool counted = verdict == GATE_OK && old->value > 0 && !gate_fell(&d);
+
+        if (counted && d.error > 0)
+            j->scattered = fmax(j->scattered, gate_bound(&d, GATE_MISSED) / old->value);
+        else if (counted || (verdict == GATE_OK && old->value > 0 && d.error == 0))
             j->exact = fmax(j->exact, d.allowed / old->value);
         return;
     }
@@ -193,6 +222,8 @@ static bool least_of(const struct baseline_query *before, const struct baseline_
         least->value = least->value_sd = 0;
     /* So small a row differs from run to run by no more than this one does. */
     least->share_sd = now->share_sd;
+    if (some->absolute)
+        least->value_sd = now->value_sd;
     return true;
 }
 
@@ -236,7 +267,8 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
 {
     struct baseline_value least;
 
-    if (!least_of(before, now, &least) || (now->absolute ? now->value <= least.value : now->share <= least.share))
+    if (is_told(j, now) || !least_of(before, now, &least) ||
+        (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
     struct gate_difference d = baseline_difference(&least, now, j->scatter);
     bool fails = gate_judge(&d, j->level, GATE_MISSED) == GATE_FAIL;
@@ -260,41 +292,6 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
                                                      row_paths_text(&j->paths, j->arena, former->value->path, false),
                                                      amount(j, former->value), row, amount(j, now)),
                                         size});
-}
-
-/* ---- all values of a file together ---- */
-
-double baseline_alpha(const struct baseline *before, const struct baseline_query *now)
-{
-    VEC(struct gate_difference) all = {0};
-    const struct baseline_value *some = NULL;
-
-    vec_foreach(v, &now->values)
-        if (!v->absolute)
-            some = v;
-    vec_foreach(q, &before->queries) {
-        double scatter = baseline_scatter(q, q);
-
-        vec_foreach(v, &q->values) {
-            struct baseline_value same = *v;
-            bool known = false;
-
-            /* As large as it was, as well known as this run tells: the chance before the values are looked at. */
-            same.samples = some ? some->samples : v->samples;
-            same.runs = some ? some->runs : 1;
-            struct gate_difference d = baseline_difference(v, &same, scatter);
-
-            vec_foreach(other, &all)
-                known |= other->old == d.old && other->error == d.error && other->sampling == d.sampling &&
-                         other->allowed == d.allowed;
-            if (!known && !v->absolute)
-                vec_push(&all, d);
-        }
-    }
-    double level = gate_level(all.data, all.len, GATE_FAMILY);
-
-    vec_deinit(&all);
-    return level;
 }
 
 /* ---- the lines in their order ---- */
@@ -373,6 +370,14 @@ static void tell_power(struct judge *j)
                                         "ruled out where the tolerance is wider: a rise of %.1f points (%s; hq race "
                                         "finds smaller ones)",
                                         100 * j->wide, j->widest));
+    if (j->waited)
+        vec_push(j->lines,
+                 arena_printf(j->arena, "not judged is %s, in calls that wait for others (hq race)", j->waited));
+    if (j->outcome == CHECK_PASS && j->scattered > 0)
+        vec_push(j->lines, arena_printf(j->arena,
+                                        "ruled out in 19 of 20 cases: a rise of %.3g%% of what is counted and differs "
+                                        "from run to run",
+                                        100 * j->scattered));
     if (j->outcome == CHECK_PASS && j->exact > 0)
         vec_push(j->lines, arena_printf(j->arena, "seen always: a rise of more than %.3g%%", 100 * j->exact));
     if (j->one_run)
@@ -421,8 +426,11 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         row_paths_add(&j.paths, v->path);
         j.tolerance = v->absolute ? j.tolerance : fmin(j.tolerance, v->tolerance);
     }
-    vec_foreach(v, &now->values)
+    j.waits = now->values.len > 0;
+    vec_foreach(v, &now->values) {
         row_paths_add(&j.paths, v->path);
+        j.waits = j.waits && baseline_waits(v->metric);
+    }
     vec_foreach(v, &before->values)
         if (!baseline_value_find(now, &new_names, v->metric, v->path))
             vec_push(&j.gone, (struct gone){.value = v, .whole = !has_row(&new_rows, v->path)});
@@ -461,6 +469,9 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                      "long that takes depends on what else runs in an hour, which may raise a share by "
                                      "%.1f points: race it (hq race)",
                                      100 * now->system, 100 * j.by_hours));
+    if (j.waits && j.rose.len)
+        vec_push(lines, "cannot tell: how long calls wait for others depends on what else runs in an hour: race it (hq "
+                        "race)");
     tell_rest(&j);
     tell_unsure(&j, j.renamed.data, j.renamed.len,
                 j.nameless ? "of what is gone, under an address for a name: is the program stripped? Record it with "

@@ -66,6 +66,25 @@ static const char *own_part(const struct baseline_query *now, const struct basel
     return metric;
 }
 
+/*
+ * By how much the whole of an exact metric rose at most: a row of the baseline is part of what was the whole then.
+ * INFINITY if nothing is known of it.
+ */
+static double whole_rose(const struct baseline_query *before, const struct baseline_query *now,
+                         const struct baseline_value *v)
+{
+    size_t n = baseline_metric_length(v->metric);
+    double whole = 0, largest = 0;
+
+    vec_foreach(here, &now->values)
+        if (baseline_metric_length(here->metric) == n && !strncmp(here->metric, v->metric, n) && here->share > 0)
+            whole = fmax(whole, here->value / here->share);
+    vec_foreach(old, &before->values)
+        if (baseline_metric_length(old->metric) == n && !strncmp(old->metric, v->metric, n))
+            largest = fmax(largest, old->value);
+    return whole > 0 ? whole - largest : INFINITY;
+}
+
 bool baseline_moved(const struct baseline_query *before, const struct baseline_query *now,
                     const struct baseline_value *v)
 {
@@ -73,6 +92,9 @@ bool baseline_moved(const struct baseline_query *before, const struct baseline_q
     const struct baseline_value *own;
     const char *metric = own_part(now, v, &own);
 
+    /* Extra work is in the whole; of a line that is not in the file the whole knows nothing. */
+    if (v->absolute && whole_rose(before, now, v) < v->value / 2)
+        return true;
     if (!metric)
         return false;
     struct change c = change_of(before, now, metric);

@@ -212,6 +212,9 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
                 "%s:%u: %zu of them have a wider tolerance, up to %.3g points, for they are in the system, or wait "
                 "in MPI or OpenMP, for longer in one hour than in another; hq race finds smaller rises",
                 r->file, st->place.line, n, 100 * most);
+        if ((n = baseline_scattered(q, &most)))
+            log_note("%s:%u: %zu of them are counts that differ from run to run, and have a tolerance of up to %.3g%%",
+                     r->file, st->place.line, n, 100 * most);
         tell_addresses(r, st, q);
     }
     return NULL;

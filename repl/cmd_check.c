@@ -24,8 +24,9 @@ static const struct opt options[] = {
      .value = "P%",
      .help =
          "the rise that has to be found, half of it may pass: in a race percent of a row (default: 10%; of an exact "
-         "one 0.5%); with --update percentage points of a share (default: as before, at first 10%, 20% of one "
-         "run), percent of an exact value (0.5%)"},
+         "one 0.5%); with --update percentage points of a share (without it as before, at first 10%, 20% of one "
+         "run), percent of an exact value (0.5%); `default` has what --update would write if there were no "
+         "baseline"},
     {.name = "run",
      .value = "DB",
      .repeats = true,
@@ -299,12 +300,14 @@ static struct hq_error *report_is_apart(const struct runner *r, const char *opti
 static struct hq_error *take_options(struct runner *r)
 {
     const char *as = opt_value(r->args, "inconclusive"), *tolerance = opt_value(r->args, "tolerance");
+    bool anew = tolerance && !strcmp(tolerance, "default");
     struct quantity q = {0.02, DIM_NONE, true};
 
+    tolerance = anew ? NULL : tolerance;
     if (tolerance)
         HQ_TRY(units_parse(tolerance, &q));
     if (!q.percent || q.value > 1)
-        return hq_error_new(HQ_USAGE, "--tolerance wants a percentage, such as 2%%, not '%s'", tolerance);
+        return hq_error_new(HQ_USAGE, "--tolerance wants a percentage, such as 2%%, or `default`, not '%s'", tolerance);
     const char *junit = opt_value(r->args, "junit"), *markdown = opt_value(r->args, "markdown");
 
     if (junit && markdown && !strcmp(junit, "-") && !strcmp(markdown, "-"))
@@ -325,7 +328,7 @@ static struct hq_error *take_options(struct runner *r)
     r->race_tolerance = gate_tolerance_of(tolerance ? q.value : GATE_TOLERANCE);
     if (tolerance)
         r->race_tolerance.exact = q.value;
-    r->keep_tolerance = !tolerance;
+    r->keep_tolerance = !tolerance && !anew;
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);
     r->inconclusive = as && !strcmp(as, "pass")   ? CHECK_PASS

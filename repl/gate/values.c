@@ -115,8 +115,22 @@ static struct gate_difference difference_of(const struct gate_values *v, const s
     return d;
 }
 
+/* Beside what is counted, time in calls that wait for others is told: two runs that decide the one hardly tell of the
+ * other. A query for it alone has it judged. */
+static bool is_told(const struct gate_values *v, const struct gate_row *r)
+{
+    if (!baseline_waits(r->metric))
+        return false;
+    vec_foreach(other, &v->rows)
+        if (other->judged && !baseline_waits(other->metric))
+            return true;
+    return false;
+}
+
 static bool counts(const struct gate_values *v, const struct gate_row *r)
 {
+    if (is_told(v, r))
+        return false;
     for (int side = 0; side < RUN_SIDES && r->judged; side++)
         if (mean(r->value[side], v->runs[side]) >= LEAST * total_of(v, r, side))
             return true;
@@ -137,6 +151,22 @@ static bool is_echo(const struct gate_values *v, const struct gate_row *r, const
             return true;
     }
     return false;
+}
+
+static void tell_waiting(const struct gate_values *v, struct arena *arena, struct check_lines *lines)
+{
+    char from[UNITS_TEXT], to[UNITS_TEXT];
+
+    vec_foreach(r, &v->rows) {
+        if (*r->path || !is_told(v, r))
+            continue;
+        units_format(from, mean(r->value[RUN_OLD], v->runs[RUN_OLD]), r->dim);
+        units_format(to, mean(r->value[RUN_NEW], v->runs[RUN_NEW]), r->dim);
+        vec_push(lines, arena_printf(arena,
+                                     "not judged is %s, in calls that wait for others: %s -> %s (a query for it alone: "
+                                     "procedures columns %s)",
+                                     r->metric, from, to, r->metric));
+    }
 }
 
 /* A program that did not run is not faster. */
@@ -296,6 +326,8 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
     }
     if (lines && all.len)
         gate_tell(all.data, all.len, missed, *wanted, outcome, v->shown, arena, lines);
+    if (lines)
+        tell_waiting(v, arena, lines);
     vec_deinit(&all);
     vec_deinit(&differences);
     return outcome;

@@ -163,6 +163,10 @@ hq("a.hq", "base.hq", "--update", "--tolerance", "25%")
 check("+-25% of 40000" in read("base.baseline"), "the tolerance that was asked for")
 hq("same.hq", "base.hq", "--update")
 check("+-25% of 40000" in read("base.baseline"), "an update keeps tolerances")
+hq("a.hq", "base.hq", "--update", "--tolerance", "default")
+check("+-25%" not in read("base.baseline") and "+-20% of 40000" in read("base.baseline"), "tolerances as without a baseline")
+hq("a.hq", "base.hq", "--tolerance", "default", want=2)
+hq("a.hq", "base.hq", "--update", "--tolerance", "25%")
 
 # What chance may have changed stays as it was, what rose does not, and a longer run writes all
 text = read("base.baseline")

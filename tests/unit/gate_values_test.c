@@ -158,4 +158,50 @@ TEST(sampling_hardly_moves_what_is_nearly_all)
     CHECK_EQ_INT(judge(&r, "", &arena, NULL), CHECK_PASS);
 }
 
+/* Two runs decide what is counted, and hardly tell of time that waits for others: beside it that is told. */
+TEST(time_in_calls_that_wait_is_told_beside_what_is_counted)
+{
+    const double waited[] = {1, 2.5};
+    struct gate_tolerance t = gate_tolerance_of(GATE_TOLERANCE);
+
+    for (int alone = 0; alone < 2; alone++) {
+        AUTO(arena_deinit) struct arena arena = {0};
+        struct gate_values v = {.room = 2, .runs = {2, 2}};
+        struct check_lines lines = {0};
+        size_t wanted;
+
+        for (size_t run = 0; run < 4; run++) {
+            struct baseline_query q = {0};
+
+            vec_push(&q.values, (struct baseline_value){.metric = "mpi_time",
+                                                        .path = "procedure MPI_Wait",
+                                                        .share = 1,
+                                                        .value = waited[run % 2],
+                                                        .samples = INFINITY,
+                                                        .dim = DIM_SECONDS});
+            if (!alone)
+                vec_push(&q.values, (struct baseline_value){.metric = "mpi_calls",
+                                                            .path = "procedure MPI_Wait",
+                                                            .absolute = true,
+                                                            .share = 1,
+                                                            .value = 100,
+                                                            .samples = INFINITY,
+                                                            .dim = DIM_EVENTS});
+            gate_values_add(&v, run < 2 ? RUN_OLD : RUN_NEW, run % 2, &q);
+            vec_deinit(&q.values);
+        }
+        /* The waiting of the new runs comes in the other order, so that pairs differ. */
+        vec_foreach(r, &v.rows)
+            if (!strcmp(r->metric, "mpi_time")) {
+                r->value[RUN_NEW][0] = waited[1];
+                r->value[RUN_NEW][1] = waited[0];
+            }
+        CHECK_EQ_INT(gate_values_judge(&v, &t, GATE_FAMILY, &arena, &lines, &wanted),
+                     alone ? CHECK_INCONCLUSIVE : CHECK_PASS);
+        CHECK_EQ_INT(!strncmp(lines.data[lines.len - 1], "not judged is mpi_time", 22), !alone);
+        vec_deinit(&lines);
+        gate_values_deinit(&v);
+    }
+}
+
 TEST_MAIN
