@@ -4,7 +4,8 @@
  * map of texts, sums over memory that no cache holds, and `planted`, which hashes and branches. On a busy machine they
  * do not slow down alike.
  *
- *     mixture UNITS FACTOR     UNITS rounds, of which `planted` has about 40 % of the time; it does FACTOR times its part
+ *     mixture UNITS FACTOR     UNITS rounds, of which `planted` has about 40 % of the time; it does FACTOR times its
+ * part
  */
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +16,8 @@
 
 #define NOINLINE __attribute__((noinline, noipa))
 
-namespace {
+namespace
+{
 
 uint64_t state = 1;
 
@@ -74,7 +76,7 @@ NOINLINE uint64_t planted(long n)
     return hash;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char **argv)
 {

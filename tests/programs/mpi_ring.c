@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that compute and pass what they have around, a fixed amount of work: mpi_ring UNITS FACTOR; `planted` does FACTOR
- * times its part, or only that of rank 0 with a third argument. build: -O2 -g */
+/* Ranks that compute and pass what they have around, a fixed amount of work: mpi_ring UNITS FACTOR; `planted` does
+ * FACTOR times its part, or only that of rank 0 with a third argument. build: -O2 -g */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
