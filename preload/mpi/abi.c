@@ -104,6 +104,8 @@ static void find_fortran(struct mpi *m, const void *function)
     }
     find_spellings(function, "status_ignore", m->fortran_ignore);
     find_spellings(function, "statuses_ignore", m->fortran_ignore + 4);
+    m->fortran_ignore[8] = hq_exact_symbol(function, "MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+    m->fortran_ignore[9] = hq_exact_symbol(function, "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
     find_spellings(function, "in_place", m->fortran_in_place);
 }
 
@@ -117,7 +119,7 @@ static bool is_one_of(const void *const *addresses, size_t count, const void *ad
 
 bool mpi_is_fortran_ignore(const struct mpi *mpi, const void *status)
 {
-    return is_one_of(mpi->fortran_ignore, 8, status);
+    return is_one_of(mpi->fortran_ignore, sizeof mpi->fortran_ignore / sizeof *mpi->fortran_ignore, status);
 }
 
 bool mpi_is_fortran_in_place(const struct mpi *mpi, const void *buffer)

@@ -21,7 +21,9 @@ struct abi {
      * count_shift is 1, it is 31 bits above the 32 at status_count: those that stand above the bit for cancelled ones.
      */
     int status_bytes, status_source, status_cancelled, status_count, count_shift;
-    bool fortran_is_c; /* the functions of Fortran call those of C by their names, so these count */
+    /* The functions of Fortran call those of C by their names, so these count, and so do those of Fortran 2008 that
+     * have buffers. Those that have none call the profiling interface. */
+    bool fortran_is_c;
 };
 
 /* The functions of MPI's profiling interface, with words for its handles. */
@@ -46,7 +48,7 @@ struct mpi {
     uintptr_t (*comm_f2c)(int), (*type_f2c)(int), (*request_f2c)(int), (*message_f2c)(int); /* NULL: the same number */
     uintptr_t world;
     /* Addresses of what Fortran has for MPI_STATUS(ES)_IGNORE and MPI_IN_PLACE, by several spellings. */
-    const void *fortran_ignore[8], *fortran_in_place[4];
+    const void *fortran_ignore[10], *fortran_in_place[4];
 };
 
 /* `function` is one of that MPI. Found at the first call; the same ever after. */

@@ -289,7 +289,7 @@ uintptr_t call_made(struct wrapper *wrapper, uintptr_t *words, const void *calle
     if ((before && here < before) || !is_wanted())
         return invoke(&c);
     c.mpi = mpi_of(c.real);
-    if (call_is_fortran(&c) && c.mpi->abi && c.mpi->abi->fortran_is_c)
+    if (wrapper->language == LANGUAGE_FORTRAN && c.mpi->abi && c.mpi->abi->fortran_is_c)
         return invoke(&c);
     if (wrapper->shape == ABORT)
         tell(&c, &scratch);

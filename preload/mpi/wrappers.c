@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions that the program finds in place of MPI's: for each row of calls.def that of C, and those of Fortran as
- * its compilers and libraries spell them. Fortran 2008's under MPICH call those of C. */
+ * its compilers and libraries spell them. Fortran 2008's with buffers (mpi_send_f08ts_) under MPICH call those of C. */
 #include "preload/export.h"
 #include "preload/mpi/call.h"
 #include "preload/words.h"
