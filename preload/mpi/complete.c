@@ -3,6 +3,7 @@
 
 #include "preload/mpi/flow.h"
 #include "preload/raw.h"
+#include "preload/sources/exact.h"
 
 #include <string.h>
 
@@ -118,9 +119,68 @@ static const char *status_at(const struct completion *x, const struct call *c, i
     return x->statuses ? x->statuses + (size_t)at * (size_t)c->mpi->abi->status_bytes : NULL;
 }
 
+static int fill_nothing(void *state, void *status)
+{
+    (void)state;
+    (void)status;
+    return 0;
+}
+
+static int free_nothing(void *state)
+{
+    (void)state;
+    return 0;
+}
+
+static int cancel_nothing(void *state, int completed)
+{
+    (void)state;
+    (void)completed;
+    return 0;
+}
+
+/* The index that the call's function has for the first of its requests: tried with one that is complete from the
+ * start. */
+static int try_first_index(const struct call *c)
+{
+    typedef uintptr_t function(const void *, const void *, const void *, const void *, const void *, const void *);
+    function *real = (function *)c->real;
+    int (*start)(__typeof__(&fill_nothing), __typeof__(&free_nothing), __typeof__(&cancel_nothing), void *,
+                 uint32_t *) = hq_exact_symbol(c->real, "PMPI_Grequest_start");
+    int (*complete)(uint32_t) = hq_exact_symbol(c->real, "PMPI_Grequest_complete");
+    int one = 1, index = 1, done = 0, error = 0;
+    char status[64] = {0};
+    uint32_t request;
+
+    if (!start || !complete || start(fill_nothing, free_nothing, cancel_nothing, NULL, &request) || complete(request))
+        return 1;
+    switch ((enum shape)c->wrapper->shape) {
+    case WAITANY: real(&one, &request, &index, status, &error, NULL); break;
+    case TESTANY: real(&one, &request, &index, &done, status, &error); break;
+    default: real(&one, &request, &done, &index, status, &error); break;
+    }
+    return index == 0 ? 0 : 1;
+}
+
+/* Fortran counts from 1, but in Fortran 2008 MPICH up to 4.0 hands out the indices of C. */
+static int first_index(const struct call *c)
+{
+    static _Atomic int known[SHAPES]; /* more by one; 0: not tried */
+    int first;
+
+    if (c->wrapper->language != LANGUAGE_F08 || !c->mpi->abi->fortran_is_c)
+        return call_is_fortran(c);
+    first = known[c->wrapper->shape] - 1;
+    if (first < 0) {
+        first = try_first_index(c);
+        known[c->wrapper->shape] = first + 1;
+    }
+    return first;
+}
+
 static void finish_some(struct completion *x, const struct call *c, const struct places *p, struct flow *flow)
 {
-    int base = call_is_fortran(c) ? 1 : 0;
+    int base = first_index(c);
 
     if (p->many) {
         int done = *(const int *)call_pointer(c, p->index);

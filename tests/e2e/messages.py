@@ -78,6 +78,22 @@ def look_closer(what, db):
     check(status == 0 and out.count("<title>") == len(whole), f"{what}: a heat map of {len(whole)} pairs has {out.count('<title>')}")
 
 
+def in_2008(text):
+    """The same by mpi_f08: handles and statuses have types, and the error may be left out. Under MPICH what has no buffer called the profiling interface, and
+    was not counted."""
+    for old, new in (
+        ("use mpi\n", "use mpi_f08\n"),
+        ("integer :: right, left, r(4), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 4), ",
+         "type(MPI_Request) :: r(4)\n  type(MPI_Status) :: status, statuses(4)\n  integer :: right, left, "),
+        ("integer :: half, ", "type(MPI_Comm) :: half\n  integer :: "),
+        ("MPI_STATUS_IGNORE, ierr)", "MPI_STATUS_IGNORE)"),
+        ("MPI_STATUSES_IGNORE, ierr)", "MPI_STATUSES_IGNORE)"),
+    ):
+        check(old in text, f"messages.f90 has no {old}")
+        text = text.replace(old, new)
+    return text
+
+
 tried = 0
 # Ranks of MPICH wait by spinning, and there may be fewer processors than ranks.
 for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
@@ -97,12 +113,16 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     if not shutil.which(f"mpif90.{mpi}"):
         print(f"skipped: there is no Fortran of {mpi}")
         continue
-    program, db = f"fortran-{mpi}", f"fortran-{mpi}.hq"
-    status, out, err = run(f"mpif90.{mpi}", "-O1", "-g", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none", "-o", program, f"{SOURCES}.f90")
-    check(status == 0, err)
-    status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 3, f"./{program}", env=ENVIRONMENT)
-    check(status == 0, f"{program}: status {status}: {err[-500:]}")
-    out = "".join(open(f"{TMP}/sums.{rank}").read() for rank in range(3))
-    compare(f"Fortran, {mpi}", db, out)
-    look_at_marks(f"Fortran, {mpi}", db, out)
+    with open(f"{SOURCES}.f90") as old, open(f"{TMP}/fortran08.f90", "w") as new:
+        new.write(in_2008(old.read()))
+    for language, source in (("Fortran", f"{SOURCES}.f90"), ("Fortran 2008", f"{TMP}/fortran08.f90")):
+        name = language.lower().replace(" ", "")
+        program, db = f"{name}-{mpi}", f"{name}-{mpi}.hq"
+        status, out, err = run(f"mpif90.{mpi}", "-O1", "-g", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none", "-o", program, source)
+        check(status == 0, err)
+        status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 3, f"./{program}", env=ENVIRONMENT)
+        check(status == 0, f"{program}: status {status}: {err[-500:]}")
+        out = "".join(open(f"{TMP}/sums.{rank}").read() for rank in range(3))
+        compare(f"{language}, {mpi}", db, out)
+        look_at_marks(f"{language}, {mpi}", db, out)
 finish() if tried else exit(77)
