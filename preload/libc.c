@@ -144,6 +144,13 @@ EXPORT void *hq_exact_symbol(const void *address, const char *name)
     return found ? found : libc_behind(address, name);
 }
 
+EXPORT bool hq_exact_in_program(const char *name)
+{
+    struct defined program = defined_in(_r_debug.r_map);
+
+    return defined_find(&program, name);
+}
+
 EXPORT bool hq_exact_together(const void *first, const void *second)
 {
     const struct link_map *map = first && second ? libc_module_of(first) : NULL;

@@ -3,9 +3,11 @@
  * its compilers and libraries spell them. Fortran 2008's with buffers (mpi_send_f08ts_) under MPICH call those of C. */
 #include "preload/export.h"
 #include "preload/mpi/call.h"
+#include "preload/sources/exact.h"
 #include "preload/words.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
@@ -55,3 +57,27 @@
     CALL(name, fortran, arguments, shape, when) \
     WRAP(MPI_##name##_c, arguments, shape, when, LANGUAGE_WIDE, arguments)
 #include "preload/mpi/calls.def"
+
+/* A program that was linked with a tool for MPI has functions of MPI in itself, which call the profiling interface. */
+static __attribute__((constructor)) void tell_of_own(void)
+{
+#define CALL(name, ...) "MPI_" #name,
+    static const char *const names[] = {
+#include "preload/mpi/calls.def"
+    };
+    const char *first = NULL;
+    char text[160], more[32] = "";
+    int own = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (hq_exact_in_program(names[i])) {
+            own++;
+            first = first ? first : names[i];
+        }
+    if (!first)
+        return;
+    if (own > 1)
+        snprintf(more, sizeof more, " and %d more", own - 1);
+    snprintf(text, sizeof text, "the program has %s%s of its own: calls of these are not counted", first, more);
+    hq_exact_warn(text);
+}

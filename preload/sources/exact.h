@@ -65,6 +65,9 @@ void hq_exact_leave(struct exact_visit *visit);
 void *hq_exact_behind(const void *address, const char *name); /* ../libc.c */
 void *hq_exact_symbol(const void *address, const char *name);
 
+/* Does the executable itself define a name, so that nothing of ours is called by it? */
+bool hq_exact_in_program(const char *name);
+
 /* Are two functions of one load module? Not in signal handlers. */
 bool hq_exact_together(const void *first, const void *second);
 

@@ -9,6 +9,20 @@ SOURCES = f"{os.environ['TOP']}/tests/e2e/messages"
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
+TOOL = """#include <mpi.h>
+int MPI_Barrier(MPI_Comm c) { return PMPI_Barrier(c); }
+"""
+BARRIER = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 3; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
 def count(x):
     return int(x or 0)
 
@@ -109,6 +123,21 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     compare(f"C, {mpi}", db, out)
     look_closer(f"C, {mpi}", db)
     look_at_marks(f"C, {mpi}", db, out)
+
+    # Linked into the program, a tool takes the place of MPI, and of the wrappers too: that calls are missing is told. In a library it does not.
+    for where, more in (("static", (f"{TMP}/tool.c",)), ("shared", ("-L.", "-ltool", "-Wl,-rpath,."))):
+        with open(f"{TMP}/tool.c", "w") as f:
+            f.write(TOOL)
+        with open(f"{TMP}/barrier.c", "w") as f:
+            f.write(BARRIER)
+        program, db = f"{where}-{mpi}", f"{where}-{mpi}.hq"
+        run(f"mpicc.{mpi}", "-w", "-shared", "-fPIC", "-o", "libtool.so", f"{TMP}/tool.c")
+        status, out, err = run(f"mpicc.{mpi}", "-w", "-o", program, f"{TMP}/barrier.c", *more)
+        check(status == 0, err)
+        status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 1, f"./{program}", env=ENVIRONMENT)
+        barriers = [count(r["values"][0]) for r in ask(db, "procedures of MPI_Barrier columns mpi_calls.x")["rows"]]
+        said = "the program has MPI_Barrier of its own: calls of these are not counted" in err
+        check((said, barriers) == ((True, []) if where == "static" else (False, [3])), f"{program}: {barriers} barriers: {err[-300:]}")
 
     if not shutil.which(f"mpif90.{mpi}"):
         print(f"skipped: there is no Fortran of {mpi}")
