@@ -8,6 +8,7 @@
 #include "structure/tree_impl.h"
 #include "structure/naming.h"
 #include "structure/normal.h"
+#include "common/search.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -368,10 +369,26 @@ static uint32_t entry_file(struct maker *m)
     return u->rows[row].file;
 }
 
+/* The bodies that gcc makes of regions and tasks are declared nowhere: their line is that of the directive, of which
+ * the first row at their entry is, also where the code of another statement has been moved there. */
+static const struct dwarf_row *directive_row(const struct maker *m)
+{
+    const struct dwarf_unit *u = m->p->unit;
+    size_t i = SEARCH(k, u->hidden_count, u->hidden[k].address < m->p->entry);
+
+    if (i < u->hidden_count && u->hidden[i].address == m->p->entry)
+        return &u->hidden[i];
+    i = first_row(u, m->p->entry);
+    return i < u->row_count && u->rows[i].address == m->p->entry && !u->rows[i].end ? &u->rows[i] : NULL;
+}
+
 static void make_procedure(struct maker *m)
 {
     const struct dwarf_origin *origin = m->p->dwarf ? &m->p->dwarf->origin : NULL;
-    uint32_t file = file_text(m, origin && origin->file ? origin->file : entry_file(m));
+    const struct dwarf_row *directive = origin && !origin->line && dwarf_is_region(origin) && m->p->unit
+                                            ? directive_row(m)
+                                            : NULL;
+    uint32_t file = file_text(m, directive ? directive->file : origin && origin->file ? origin->file : entry_file(m));
     bool is_new;
     struct structure_scope s = {
         .kind = SCOPE_PROCEDURE,
@@ -379,7 +396,9 @@ static void make_procedure(struct maker *m)
         .name = naming_procedure(m->b, m->image, m->p),
         .linkage = naming_linkage(m->b, m->image, m->p),
         .file = file,
-        .line = origin ? origin->line : 0,
+        .line = directive ? directive->line
+                : origin  ? origin->line
+                          : 0,
         .address = m->p->entry,
     };
 

@@ -230,7 +230,7 @@ ends() {
     check "$2: they are no procedures" [ "$(rows 'procedures all' | grep -cE 'omp_fn|omp_outlined')" = 0 ]
 }
 gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/ends" "$TMP/ends.c" &&
-    ends "$TMP/ends" libgomp 'parallel region at ends.c:5 20;parallel region at ends.c:9 40;parallel region at ends.c:15 20;'
+    ends "$TMP/ends" libgomp 'parallel region at ends.c:5 20;parallel region at ends.c:8 40;parallel region at ends.c:14 20;'
 
 # Teams are as large as the runtime says, however few samples fell: of each region the program prints what it counts itself.
 cat >"$TMP/sizes.c" <<'C'

@@ -307,4 +307,42 @@ record -e CPUTIME@1000/s -- "$TMP/unloads" "$TMP/libnothing.so"
 check "looking up: the program runs as ever" [ $status = 0 ]
 check "looking up: it is told as hq's own" holds "$(rows 'procedures of "[hq: measuring]" columns cputime' | awk -F, '{ print $NF + 0 }') > 0"
 check "looking up: it is nobody else's ($(rows 'procedures of /^(_dl_addr|dlsym)$/ columns cputime' | tr '\n' ' '))" [ -z "$(rows 'procedures of /^(_dl_addr|dlsym)$/')" ]
+# A region's line is that of its directive, also where gcc has moved the code of a line below to its entry.
+cat >"$TMP/directive.c" <<'C'
+#include "burn.h"
+int noted, times[3];
+__attribute__((noinline)) void work(int x, int y) { burn(0.02 * x + 0.01 * y); }
+__attribute__((noinline)) void run(int n, int m)
+{
+#pragma omp parallel firstprivate(m) private(n) num_threads(2)
+    {
+
+        if (noted) {
+#pragma omp master
+            times[0]++;
+        }
+        for (n = 0; n < 2; n++)
+            work(1, m);
+        if (noted)
+            times[1]++;
+    }
+#pragma omp parallel num_threads(2)
+
+    work(1, 1);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp task firstprivate(m)
+
+    {
+        work(1, m);
+        __asm__ volatile("");
+    }
+}
+int main(int argc, char **argv) { run(1, argc); return argv == 0; }
+C
+gcc -O3 -g -fopenmp -Itests/programs -o "$TMP/directive" "$TMP/directive.c"
+record -e CPUTIME@500/s -- "$TMP/directive"
+rows 'regions all sort by line columns line, entries' | awk -F, '{ printf "%s %s;", $(NF - 1), $NF }' >"$TMP/regions"
+check "directives: the lines of regions are theirs ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "6 1;18 1;21 1;" ]
+check "directives: and a task's" [ "$(rows 'procedures where name =~ /^task/' | cut -d, -f3,6)" = "task at directive.c:23,23" ]
 finish
