@@ -157,6 +157,30 @@ void openmp_note_static(struct attribution *a)
 
 /* ---- scopes ---- */
 
+/* gfortran makes the name of a body of the symbol that the linker has (plain_, MAIN__). */
+static bool is_named(const struct module_work *w, uint32_t scope, const char *name)
+{
+    const struct structure_scope *x = &w->structure.scopes.data[scope];
+
+    return fuse_same_name(opener_scope_name(w, scope), name) ||
+           !strcmp(intern_str(&w->structure.strings, x->linkage), name);
+}
+
+/* Where it was inlined, its symbol is told nowhere: the main program's copy is in C's main, that of a contained
+ * procedure (`inner.0`) is of the last one of its name that begins above the body. */
+static bool is_copy_of(const struct module_work *w, uint32_t scope, const char *name,
+                       const struct structure_scope *body)
+{
+    const struct structure_scope *x = &w->structure.scopes.data[scope];
+    const char *dot = strrchr(name, '.'), *own = opener_scope_name(w, scope);
+
+    if (!strcmp(name, "MAIN__"))
+        return x->parent != STRUCTURE_NONE && w->structure.scopes.data[x->parent].kind == SCOPE_PROCEDURE &&
+               !strcmp(opener_scope_name(w, x->parent), "main");
+    return dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")] && strlen(own) == (size_t)(dot - name) &&
+           !strncmp(own, name, (size_t)(dot - name)) && x->file == body->file && x->line <= body->line;
+}
+
 /* The procedure of a name; where only inlined copies of it are known, one more like them. `neighbour` is in its file.
  */
 static uint32_t procedure_named(struct attribution *a, struct module_work *w, const char *name, uint32_t neighbour)
@@ -164,16 +188,19 @@ static uint32_t procedure_named(struct attribution *a, struct module_work *w, co
     const struct structure *s = &w->structure;
     uint32_t file = s->scopes.data[neighbour].parent;
     struct model_scope made = {.kind = SCOPE_PROCEDURE, .name = name, .module = w->module};
-    const struct structure_scope *copy = NULL;
+    const struct structure_scope *body = &s->scopes.data[neighbour], *copy = NULL, *likely = NULL;
 
     for (uint32_t i = 0; i < s->scopes.len; i++) {
         const struct structure_scope *x = &s->scopes.data[i];
 
-        if (x->kind == SCOPE_PROCEDURE && fuse_same_name(opener_scope_name(w, i), name))
+        if (x->kind == SCOPE_PROCEDURE && is_named(w, i, name))
             return convert_scope(a, w, i);
-        if (x->kind == SCOPE_INLINE && fuse_same_name(opener_scope_name(w, i), name) && !copy)
+        if (x->kind == SCOPE_INLINE && !copy && is_named(w, i, name))
             copy = x;
+        else if (x->kind == SCOPE_INLINE && (!likely || x->line > likely->line) && is_copy_of(w, i, name, body))
+            likely = x;
     }
+    copy = copy ? copy : likely;
     made.parent = convert_scope(a, w, file);
     made.file = file == STRUCTURE_NONE ? "" : opener_scope_name(w, file);
     if (copy) {

@@ -345,4 +345,59 @@ record -e CPUTIME@500/s -- "$TMP/directive"
 rows 'regions all sort by line columns line, entries' | awk -F, '{ printf "%s %s;", $(NF - 1), $NF }' >"$TMP/regions"
 check "directives: the lines of regions are theirs ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "6 1;18 1;21 1;" ]
 check "directives: and a task's" [ "$(rows 'procedures where name =~ /^task/' | cut -d, -f3,6)" = "task at directive.c:23,23" ]
+# In Fortran a region is one of the procedure that it is written in, whatever the linker calls that: of the main program, of one in a module, of one
+# contained in that, of one in no module, inlined or not.
+if command -v gfortran >/dev/null; then
+    cat >"$TMP/fortran.f90" <<'F'
+module kept
+contains
+  subroutine work(n)
+    integer :: n, i
+    real(8), save :: a(3000000)
+    !$omp parallel do
+    do i = 1, 3000000
+      a(i) = sqrt(real(i + n, 8)) * a(i)
+    end do
+    call inner
+  contains
+    subroutine inner
+      !$omp parallel do
+      do i = 1, 3000000
+        a(i) = sqrt(real(i + n, 8)) + a(i)
+      end do
+    end subroutine
+  end subroutine
+end module
+subroutine plain(n)
+  integer :: n, i
+  real(8), save :: a(3000000)
+  !$omp parallel do
+  do i = 1, 3000000
+    a(i) = sqrt(real(i + n, 8)) * a(i)
+  end do
+end subroutine
+program all
+  use kept
+  real(8), save :: a(3000000)
+  do j = 1, 8
+    call work(j)
+    call plain(j)
+    !$omp parallel do
+    do i = 1, 3000000
+      a(i) = sqrt(real(i + j, 8)) * a(i)
+    end do
+  end do
+end program
+F
+    for level in -O0 -O1; do
+        gfortran $level -g -fopenmp -J"$TMP" -o "$TMP/fortran" "$TMP/fortran.f90"
+        OMP_NUM_THREADS=2 record -e CPUTIME@500/s -- "$TMP/fortran"
+        rows 'regions all sort by line' | awk -F, '{ sub(/.*:/, "", $NF); printf "%s %s %s;", $6, $10, $NF }' >"$TMP/regions"
+        check "Fortran, $level: regions and their procedures ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "6 8 work;13 8 inner;23 8 plain;34 8 all;" ]
+        rows 'procedures all' | awk -F, '$3 ~ /MAIN__|plain_|[.]0/ { print $3 }' >"$TMP/linked"
+        check "Fortran, $level: names of the linker are none of procedures ($(cat "$TMP/linked"))" [ ! -s "$TMP/linked" ]
+    done
+else
+    skip "there is no gfortran"
+fi
 finish
