@@ -394,10 +394,32 @@ F
         OMP_NUM_THREADS=2 record -e CPUTIME@500/s -- "$TMP/fortran"
         rows 'regions all sort by line' | awk -F, '{ sub(/.*:/, "", $NF); printf "%s %s %s;", $6, $10, $NF }' >"$TMP/regions"
         check "Fortran, $level: regions and their procedures ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "6 8 work;13 8 inner;23 8 plain;34 8 all;" ]
-        rows 'procedures all' | awk -F, '$3 ~ /MAIN__|plain_|[.]0/ { print $3 }' >"$TMP/linked"
+        rows 'procedures all' | awk -F, '$3 ~ /^(MAIN__|plain_|inner[.]0)$/ { print $3 }' >"$TMP/linked"
         check "Fortran, $level: names of the linker are none of procedures ($(cat "$TMP/linked"))" [ ! -s "$TMP/linked" ]
     done
 else
     skip "there is no gfortran"
 fi
+# A loop that gcc made parallel by itself is one of its procedure, too, in C and in C++.
+cat >"$TMP/itself.c" <<'C'
+static double a[3000000];
+__attribute__((noinline)) void scale(double f)
+{
+    for (int i = 0; i < 3000000; i++)
+        a[i] = a[i] * f + (double)i;
+}
+int main(void)
+{
+    for (int k = 0; k < 40; k++)
+        scale(1.01);
+    return (int)a[7] & 0;
+}
+C
+for language in c c++; do
+    gcc -x $language -O2 -g -ftree-parallelize-loops=2 -o "$TMP/itself" "$TMP/itself.c"
+    record -e CPUTIME@500/s -- "$TMP/itself"
+    rows 'regions all' | awk -F, '{ sub(/\(.*/, "", $NF); printf "%s %s %s", $6, $10, $NF }' >"$TMP/regions"
+    check "parallel by itself, $language: the region ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "4 40 scale" ]
+    check "parallel by itself, $language: its body is no procedure" [ -z "$(rows 'procedures where name =~ /loopfn/ all')" ]
+done
 finish
