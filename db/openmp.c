@@ -100,6 +100,29 @@ static void note_tasks(struct attribution *a)
     }
 }
 
+/* Without optimisation, and for debuggers, clang puts what is written in a region into a second procedure, which the
+ * body calls (.omp_outlined._debug__). */
+static void note_debug_bodies(struct attribution *a)
+{
+    for (uint32_t i = 0; i < a->tree->frames.len; i++) {
+        const struct tree_frame *f = calltree_frame(a->tree, i);
+        const struct tree_frame *call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
+
+        if (!call || call->module != f->module || f->module >= a->tree->modules.len || !a->modules[f->module].outlined)
+            continue;
+        struct module_work *w = &a->modules[f->module];
+        uint32_t inner = procedure_of(&w->structure, opener_statement(a, f->module, f->offset));
+        uint32_t outer = procedure_of(&w->structure, opener_statement(a, call->module, call->offset));
+        size_t base;
+
+        if (inner == STRUCTURE_NONE || outer == STRUCTURE_NONE || inner == outer ||
+            outlined_at(w, outer)->kind != BODY_OF_REGION || !strstr(opener_scope_name(w, inner), "_debug__") ||
+            !opener_split_name(opener_scope_name(w, inner), &base))
+            continue;
+        *outlined_at(w, inner) = *outlined_at(w, outer);
+    }
+}
+
 void openmp_find_bodies(struct attribution *a)
 {
     const struct calltree *t = a->tree;
@@ -119,6 +142,7 @@ void openmp_find_bodies(struct attribution *a)
             note_body(a, f->parent, f->module, statement, false);
     }
     note_tasks(a);
+    note_debug_bodies(a);
 }
 
 /* ---- runtimes that are linked statically ---- */

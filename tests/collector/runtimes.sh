@@ -422,4 +422,38 @@ for language in c c++; do
     check "parallel by itself, $language: the region ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "4 40 scale" ]
     check "parallel by itself, $language: its body is no procedure" [ -z "$(rows 'procedures where name =~ /loopfn/ all')" ]
 done
+# Without optimisation clang writes a region as two procedures, of which one calls the other: the second was a task below the region.
+cat >"$TMP/plain.c" <<'C'
+#include "burn.h"
+void host(double s)
+{
+    int x = 0;
+#pragma omp parallel num_threads(2) reduction(+ : x)
+    {
+        burn(s);
+        x++;
+    }
+#pragma omp parallel for num_threads(2) schedule(dynamic)
+    for (int i = 0; i < 4; i++)
+        burn(s / 4);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task
+        burn(s);
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 4; i++)
+        host(0.02);
+    return 0;
+}
+C
+for compiler in gcc clang; do
+    $compiler -O0 -g -fopenmp -Itests/programs -o "$TMP/plain" "$TMP/plain.c"
+    record -e CPUTIME@500/s -- "$TMP/plain"
+    rows 'tree of host all columns kind' | awk -F, '$2 == "region" || $3 ~ /^task/ || $3 ~ /outlined|omp_fn/ { print $3 }' | sort | tr '\n' ';' >"$TMP/rows"
+    check "$compiler -O0: three regions and a task ($(cat "$TMP/rows"))" [ "$(cat "$TMP/rows")" = "parallel region at plain.c:10;parallel region at plain.c:13;parallel region at plain.c:5;task at plain.c:16;" ]
+done
 finish
