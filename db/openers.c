@@ -21,14 +21,18 @@ const char *opener_scope_name(const struct module_work *w, uint32_t scope)
 bool opener_split_name(const char *name, size_t *base)
 {
     /* gcc's, those of loops that it made parallel itself (-ftree-parallelize-loops), clang's, flang's, icx's */
-    static const char *const marks[] = {" [clone ._omp_fn.", "._omp_fn.",       " [clone ._loopfn.", "._loopfn.",
-                                        ".omp_outlined",     ".omp_task_entry", "..omp_par",         ".DIR.OMP."};
+    static const char *const marks[] = {"._omp_fn.",       "._loopfn.", ".omp_outlined",
+                                        ".omp_task_entry", "..omp_par", ".DIR.OMP."};
+    static const char clone[] = " [clone "; /* where the name was demangled */
+    const size_t n = sizeof clone - 1;
 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *at = strstr(name, marks[i]);
 
         if (at) {
             *base = (size_t)(at - name);
+            if (*base > n && !strncmp(at - n, clone, n))
+                *base -= n;
             return true;
         }
     }
