@@ -31,6 +31,7 @@ struct column {
     bool no_total;   /* total is a base for percentages only, not what the column adds up to */
     bool beside;     /* a text that belongs to the name: grids write it behind the name, where long texts do no harm */
     bool is_path;    /* and is a call path: `main > solve > smooth` */
+    bool spare;      /* a screen that has no room for all leaves it out before others */
 };
 
 struct cell {

@@ -26,6 +26,7 @@ static struct column *add_column(struct run *run, struct program *p, const char 
                                  m->name);
         c->marks_sign = m->side == SIDE_DELTA || m->marks_sign;
         c->no_total = m->marks_sign;
+        c->spare = m->spare;
     }
     return c;
 }

@@ -36,6 +36,7 @@ struct measure {
     bool plain;                       /* a number that is no amount, such as a rank: 0 is not blank */
     bool no_total;                    /* its values do not add up to anything: when something starts, a mean, a ratio */
     bool of_view;                     /* made by the view: it has no sums by frame */
+    bool spare;                       /* of its view's measures one that is asked for after the others */
     size_t here_measure, old_measure; /* delta: what it is the difference of; SIZE_MAX: zero */
     const char *was;                  /* old and delta: the old side's own name, if it has another one; else NULL */
     double factor;                    /* value = integer * scale * factor; not 1 only on the old side */

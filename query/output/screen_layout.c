@@ -87,20 +87,33 @@ static void lay_out_columns(struct screen *s)
 
 /* ---- what fits a terminal ---- */
 
-enum { NAMES_ROOM = 32, NAMES_LEAST = 24 }; /* columns of the terminal that the names want, and that they always get */
+/* Columns of the terminal that the names want, and that they always get. */
+enum { NAMES_ROOM = 32, NAMES_LEAST = 24, BESIDE_LEAST = 16 };
 
 /* The text beside the names wants as much as they get at least; source lines take more where there is. */
-static int beside_room(const struct screen *s)
+static int beside_room(const struct screen *s, int most)
 {
     for (size_t c = 0; c < s->column_count; c++)
         if (s->columns[c].column->beside)
-            return 2 + (s->columns[c].width < NAMES_LEAST ? s->columns[c].width : NAMES_LEAST);
+            return 2 + (s->columns[c].width < most ? s->columns[c].width : most);
     return 0;
 }
 
-static bool too_wide(const struct screen *s, int names)
+static bool has_spare(const struct screen *s)
 {
-    return s->o->width && s->left + names + beside_room(s) > (int)s->o->width;
+    for (size_t c = 0; c < s->t->columns.len; c++)
+        if (s->t->columns.data[c].spare)
+            return true;
+    return false;
+}
+
+/* Numbers that no view can spare stay before long names. */
+static bool too_wide(const struct screen *s, int names, bool spare)
+{
+    bool tight = !spare && has_spare(s);
+    int wanted = (tight ? NAMES_LEAST : names) + beside_room(s, tight ? BESIDE_LEAST : NAMES_LEAST);
+
+    return s->o->width && s->left + wanted > (int)s->o->width;
 }
 
 static void leave_out(struct screen *s, size_t c)
@@ -119,28 +132,33 @@ static bool compares(const struct screen *s)
     return false;
 }
 
-static void leave_out_last(struct screen *s, size_t keep, int names)
+static void leave_out_last(struct screen *s, size_t keep, int names, bool spare)
 {
-    for (size_t c = s->column_count; c-- > keep && too_wide(s, names);)
-        if (s->columns[c].column->type == COLUMN_NUMBER && !s->columns[c].column->orders) {
+    for (size_t c = s->column_count; c-- > keep && too_wide(s, names, spare);) {
+        const struct column *column = s->columns[c].column;
+
+        if (column->type == COLUMN_NUMBER && !column->orders && (column->spare || !spare)) {
             leave_out(s, c);
             s->narrow++;
         }
+    }
 }
 
-/* Where the query leaves the columns to hq: first those without a value go, then the last ones, but for the first
- * metric, texts, and what the query orders by; on the narrowest terminals only its inclusive value stays. */
+/* Where the query leaves the columns to hq: first those without a value go, then those that the view can spare, then
+ * the last ones, but for the first metric, texts, and what the query orders by; on the narrowest terminals only its
+ * inclusive value stays. */
 static void fit_columns(struct screen *s)
 {
-    if (s->t->chosen_columns || !too_wide(s, NAMES_ROOM))
+    if (s->t->chosen_columns || !too_wide(s, NAMES_ROOM, true))
         return;
     for (size_t c = s->column_count; c-- > 1;)
         if (!s->columns[c].column->orders && !column_has_value(s->t, s->columns[c].index)) {
             leave_out(s, c);
             s->empty++;
         }
-    leave_out_last(s, compares(s) ? 1 : 2, NAMES_ROOM);
-    leave_out_last(s, 1, NAMES_LEAST);
+    leave_out_last(s, 1, NAMES_ROOM, true);
+    leave_out_last(s, compares(s) ? 1 : 2, NAMES_ROOM, false);
+    leave_out_last(s, 1, NAMES_LEAST, false);
 }
 
 static void look_at_rows(struct screen *s)

@@ -33,15 +33,17 @@ static const struct {
     const char *name, *description;
     enum dim dim;
     double scale;
+    bool spare;
 } measures[MEASURES] = {
     [ELAPSED] = {"elapsed", "time from before a region is opened to after it was left, exact", DIM_SECONDS, 1e-9},
-    [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1},
-    [TEAM] = {"team", "threads of its largest team, and more that were sampled in it at a time", DIM_EVENTS, 1},
+    [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1, .spare = true},
+    [TEAM] = {"team", "threads of its largest team, and more that were sampled in it at a time", DIM_EVENTS, 1,
+              .spare = true},
     [WORK] = {"work", "the program's own time in all threads", DIM_SECONDS, 1e-9},
     [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9},
-    [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9},
+    [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9, .spare = true},
     [BALANCE] = {"balance", "work of the mean thread by that of the busiest", DIM_NONE, 1e-9},
-    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time, of each process", DIM_NONE, 1e-9},
+    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time, of each process", DIM_NONE, 1e-9, .spare = true},
     [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9},
 };
 
@@ -389,8 +391,12 @@ static void set_measures(struct run *run)
     struct selection *s = &run->selection;
 
     vec_clear(&s->measures);
-    for (size_t i = 0; i < MEASURES; i++)
-        vec_push(&s->measures, measure_of_view(measures[i].name, measures[i].name, measures[i].dim, measures[i].scale));
+    for (size_t i = 0; i < MEASURES; i++) {
+        struct measure m = measure_of_view(measures[i].name, measures[i].name, measures[i].dim, measures[i].scale);
+
+        m.spare = measures[i].spare;
+        vec_push(&s->measures, m);
+    }
     s->here_count = MEASURES;
 }
 

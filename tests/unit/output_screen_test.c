@@ -177,6 +177,27 @@ TEST(short_texts_beside_names)
     table_destroy(t);
 }
 
+/* Those that their view can spare go first, and those that it cannot stay before long names. */
+TEST(spare_columns_go_first)
+{
+    struct table *t = table_create();
+
+    for (const char *name = "abcd"; *name; name++)
+        add_column(t, name, name, SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
+    t->columns.data[1].spare = true;
+    vec_push(&t->columns, (struct column){.name = "procedure", .type = COLUMN_TEXT, .total = NAN, .beside = true});
+    struct row *r = add_row(t, 0, SCOPE_REGION, "parallel region at lulesh.cc:2022", NULL, 0);
+
+    for (int c = 0; c < 4; c++)
+        r->cells[c].number = 1;
+    r->cells[4].text = "CalcKinematicsForElems(Domain&)";
+    check_format(t, "table", &(struct output_options){.width = 76},
+                 "#     abcd       cd        d  name                      procedure\n"
+                 "1  1.000 s  1.000 s  1.000 s  region at lulesh.cc:2022  CalcKinematicsForElem...\n"
+                 "(left out: for lack of room bcd; `columns` chooses)\n");
+    table_destroy(t);
+}
+
 TEST(tabs_go_to_columns_of_eight)
 {
     struct table *t = paths_table("axpy", "\tx\t= y;\t// z", SCOPE_PROCEDURE, "solve");
