@@ -256,8 +256,10 @@ for name, times in (("devices_trace", ("0-1000", "2248-3862", "1000-")), ("parts
             if answer(f"{name}.hq", js("hqPage.query()"))[1]:
                 same(f"{name}.hq", f"a slice of spans, {name} {time} {view}")
 js("hqPage.set(arguments[0])", {"time": "", "pane": "trace", "mode": "profiles", "level": 2})
-shares = dict(re.findall(r"(outer|inner|last) (\d+\.\d)%", js("document.querySelector('.trace .legend').innerText").replace("\n", " ")))
-check(len(shares) == 3 and all(abs(float(shares[n]) - s / 1.6) < 1 for n, s in (("outer", 70), ("inner", 30), ("last", 60))), f"shares of spans in a trace: {shares}")
+named = r"(outer|inner|last|no samples)"
+shares = dict(re.findall(named + r"[a-z:, A-Z]* (\d+\.\d)%", js("document.querySelector('.trace .legend').innerText").replace("\n", " ")))
+there = dict((n, s) for s, n in re.findall(r"(\d+\.\d)%  " + named, hq("--quiet", "spans.hq", "trace level 2 width 1000")))
+check(len(shares) == 4 and shares.keys() == there.keys() and all(abs(float(shares[n]) - float(s)) < 1 for n, s in there.items()), f"shares of the cells of a trace, blank ones too: {shares}, hq {there}")
 js("hqPage.set({view: 'tree', lines: true, pane: 'flame', level: 0})")
 js("hqPage.openAll()")
 driver.find_element("css selector", "body").send_keys(Keys.END, "f")

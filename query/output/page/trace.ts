@@ -300,8 +300,9 @@ export class Trace extends Picture {
     this.#marks(g, rows, height);
     // What they are called changes the room that is left: it waits until the wheel rests.
     clearTimeout(this.#timer);
-    if (this.#view) this.#timer = window.setTimeout(() => this.#tellLegend(times), 150);
-    else this.#tellLegend(times);
+    const told = () => this.#tellLegend(times, depth ? wide : cells.length);
+    if (this.#view) this.#timer = window.setTimeout(told, 150);
+    else told();
   }
 
   // Pixels to draw on, blank: those of the last time if they are as many.
@@ -370,15 +371,16 @@ export class Trace extends Picture {
 
   #underlined(): boolean { return !!this.app.node && this.app.state.mode === "profiles" && this.#rowHeight >= 6; }
 
-  #tellLegend(times: Uint32Array): void {
+  // Shares are those of the picture's cells, of the call path of one of its instants, as in hq's legend.
+  #tellLegend(times: Uint32Array, all: number): void {
     const { palette, data: d } = this.app, top: [number, number][] = [];
     times.forEach((n, s) => { if (n) top.push([s, n]); });
-    const all = top.sort((a, b) => b[1] - a[1]).reduce((s, x) => s + x[1], 0);
+    top.sort((a, b) => b[1] - a[1]);
     clear(this.legend);
     for (const [s, n] of top.slice(0, 12))
       this.legend.append(swatch(palette.of(s).fill, el("bdi", { title: plain(d.texts[d.scopeShown[s]]) }, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${percentText(n, all)}`)));
     if (top.length > 12) this.legend.append(el("span", {}, `and ${top.length - 12} more`));
-    this.legend.append(el("span", {}, el("i.blank"), "no samples: idle, or not on a CPU"));
+    this.legend.append(el("span", {}, el("i.blank"), "no samples: idle, or not on a CPU", el("small", {}, ` ${percentText(this.#cells.reduce((n, c) => n + +!c, 0), all)}`)));
     if (this.#shown.length < this.#all.length && this.app.state.mode === "profiles")
       this.legend.append(el("span.note", {}, `${this.#shown.length} of ${this.#all.length} profiles`));
     if (this.#underlined()) this.legend.append(el("span", {}, "underlined: in the selected row"));
