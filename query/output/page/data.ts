@@ -104,8 +104,8 @@ class Reader {
     return x;
   }
   signed(): number {
-    const x = this.next();
-    return x % 2 ? -(x + 1) / 2 : x / 2;
+    const odd = this.bytes[this.at] & 1, x = this.next(); // x has no last bit over 2^53
+    return odd ? -(x + 1) / 2 : x / 2;
   }
 }
 
@@ -214,11 +214,14 @@ export async function openData(base64: string): Promise<Data> {
     }
     const sums = floats(positions + 1), counts = floats(positions + 1);
     const a = reader("sum" + i), b = reader("count" + i);
+    let all = 0; // whatever their sign: no sum of some of them is larger
     for (let k = 0; k < positions; k++) {
-      sums[k + 1] = sums[k] + a.signed();
+      const step = a.signed();
+      all += abs(step);
+      sums[k + 1] = sums[k] + step;
       counts[k + 1] = counts[k] + b.signed();
     }
-    inexact.push(!(abs(sums[positions]) < 2 ** 53));
+    inexact.push(!(all < 2 ** 53));
     plain.push({ sums, counts, total: Number(BigInt(s.total) / BigInt(s.unit)), samples: s.samples });
   });
 
@@ -232,16 +235,18 @@ export async function openData(base64: string): Promise<Data> {
   const openValues = (m: number): Sparse[] => {
     const r = reader("profile" + m), room = json.columns["profile" + m][1] / 3;
     const at = uints(room), sum = floats(room), count = floats(room);
-    let i = 0;
-    return profiles.map(() => {
+    let i = 0, all = 0;
+    const out = profiles.map(() => {
       const from = i, to = i + r.next();
       for (let last = 0; i < to; i++) {
         at[i] = last += r.next();
         count[i] = r.next();
-        sum[i] = r.signed() + count[i];
+        all += abs(sum[i] = r.signed() + count[i]);
       }
       return { at: at.subarray(from, to), sum: sum.subarray(from, to), count: count.subarray(from, to) };
     });
+    inexact[m] ||= !(all < 2 ** 53);
+    return out;
   };
 
   const sparse = (m: number, p: number) => (values[m] ??= openValues(m))[p];
