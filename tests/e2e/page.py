@@ -383,6 +383,18 @@ check(js("window.broken") is None, "no name becomes a program")
 check(not js("document.querySelectorAll('.left img, .left b, .left i, .right b, h1 b, .source i').length"), "no name becomes markup")
 visible = js("document.body.innerText")
 check(not any(c in visible for c in "\u202e\u2066\u001b\u0007\u2028"), "nothing turns or controls the text")
+# A name of 10,000 letters leaves room for numbers beside it.
+text += "proc long f \"%s\" 99\nvalue p CPUTIME 1000 100 main:2 > long:99\n" % ("L" * 10000)
+with open(f"{TMP}/letters.fixture", "w") as f:
+    f.write(text)
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/letters.fixture", f"{TMP}/letters.hq"], check=True)
+hq("report", "letters.hq", "procedures")
+for width, height in ((390, 844), (1280, 800)):
+    size(width, height)
+    open_page("letters.html", "pane=answers")
+    edges = js("((b, n) => [b.width, n.left - b.left])(...['.answers .scroll', '.answers tbody th'].map((s) => document.querySelector(s).getBoundingClientRect()))")
+    check(edges[1] > edges[0] / 4, f"numbers of an answer are in sight beside long names at {width}: {edges}")
+open_page("hostile.html")
 js("hqPage.set({view: 'procedures'})")
 check("</script>" in js("document.querySelector('.table').innerText"), "they are shown as they are")
 

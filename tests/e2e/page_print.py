@@ -54,9 +54,21 @@ def printed(page, state, dark=False):
     return look
 
 
+def told(page, state):
+    """The line above a picture on paper: what it is of, without the controls."""
+    media("screen", False)
+    open_page(page, state)
+    media("print", False)
+    bar = js("((b) => [b.innerText, [...b.querySelectorAll('select')].filter((e) => e.checkVisibility()).map((e) => e.selectedOptions[0].text), b.querySelectorAll('button, input').length - [...b.querySelectorAll('button, input')].filter((e) => !e.checkVisibility()).length])(document.querySelector('.panebox .bar'))")
+    media("screen", False)
+    return bar
+
+
 hq("report", "app.hq", "--with-source")
 for pane in ("flame", "trace", "ranks", "source", "about"):
     printed("app.html", f"pane={pane}&all=1" if pane == "ranks" else f"pane={pane}", pane == "flame")
+bar = told("app.html", "pane=ranks&plot=sorted")
+check("cputime of the whole run" in bar[0] and bar[1] == ["sorted"] and not bar[2], f"values by rank say on paper what they are of: {bar}")
 hq("report", "app.hq", "--compare", "old.hq", "-o", "compared.html")
 printed("compared.html", "")
 hq("report", "messages.hq", "messages")

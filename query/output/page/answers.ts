@@ -43,7 +43,7 @@ export class Answers {
       if (row) this.choose(row[4], row[0]);
     } }, ...rows.map((r) => el("tr", {},
       ...shown.map((i) => (isText(r[i + 5]) ? el("td", {}, name(r[i + 5])) : el("td.number", { "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
-      el("th", { scope: "row", style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span.place", {}, " ", name(r[1])) : null))));
+      el("th", { scope: "row", title: plain(r[0]), style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span.place", {}, " ", name(r[1])) : null))));
     box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p.empty", {}, "no rows"));
     this.element.append(box);
   }
