@@ -6,7 +6,7 @@ import random
 import re
 import subprocess
 
-from page_browser import BUILD, TMP, TOP, check, finish, hq, js, open_page, size
+from page_browser import BUILD, TMP, TOP, check, driver, finish, hq, js, open_page, size
 
 MODULES = {"program": "/opt/bin/app", "library": "/opt/lib/libwork.so", "MPI": "/usr/lib/libmpi.so.40", "OpenMP": "/usr/lib/libgomp.so.1", "system": "/lib/libc.so.6"}
 LARGE = 8
@@ -94,5 +94,20 @@ with open(f"{TMP}/one0.txt") as f, open(f"{TMP}/left.txt", "w") as g:
 subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/left.txt", f"{TMP}/left.hq"], check=True)
 with_main, without = drawn("one0.hq", "tree"), drawn("left.hq", "tree")
 check("begin" in without and all(with_main[p] == without[p] for p in first), "whose code it is does not depend on main")
+
+# Where the system forces its colours, those of a legend stay, and what is chosen can be told from what is not.
+FORCED = """((style) => ({
+    legend: [...document.querySelectorAll('.flame .legend i')].map((e) => style(e).backgroundColor),
+    twists: [...document.querySelectorAll('.twist.closed, .twist.open')].map((e) => style(e, '::before').borderTopColor === style(e, '::before').borderLeftColor),
+    edges: ['[aria-pressed=true]', '[role=tab][aria-selected=true]', '.row.active'].map((s) => style(document.querySelector(s)).outlineStyle),
+    others: ['[aria-pressed=false]', '[role=tab][aria-selected=false]', '.row:not(.active)'].map((s) => style(document.querySelector(s)).outlineStyle)}))(getComputedStyle)"""
+for scheme in ("light", "dark"):
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}, {"name": "prefers-color-scheme", "value": scheme}]})
+    open_page("one1.html", "pane=flame")
+    driver.find_element("css selector", "body").send_keys("h")
+    look = js(FORCED)
+    check(len(set(look["legend"])) == len(look["legend"]) > 1, f"forced colours, {scheme}: a legend tells colours apart: {look['legend']}")
+    check(look["twists"] and not any(look["twists"]), f"forced colours, {scheme}: what is open or closed is a triangle")
+    check(set(look["edges"]) == {"solid"} and set(look["others"]) == {"none"}, f"forced colours, {scheme}: what is chosen has an edge: {look}")
 
 finish()
