@@ -149,10 +149,13 @@ static void add_rows(struct clustering *c)
     }
     set_measures(c, time);
     units_format(score, agreed / time, DIM_NONE);
-    run_note(c->run, "%zu bursts, %u cluster%s with eps %s and at least %u points%s%s", c->bursts.len, c->count,
-             c->count == 1 ? "" : "s", units_format(eps, c->eps, DIM_NONE), c->least,
-             scored ? "; the sequences of all profiles agree in a share of " : "", scored ? score : "");
-    if (c->point_count && (!c->count || tallies[c->count].time > 0.2 * time))
+    run_note(c->run, "%zu burst%s, %u cluster%s with eps %s and at least %u points%s%s", c->bursts.len,
+             c->bursts.len == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s", units_format(eps, c->eps, DIM_NONE),
+             c->least, scored ? "; the sequences of all profiles agree in a share of " : "", scored ? score : "");
+    if (c->point_count && c->point_count < c->least)
+        run_note(c->run, "too few bursts for a cluster of %u points: try a smaller min, or record a longer run",
+                 c->least);
+    else if (c->point_count && (!c->count || tallies[c->count].time > 0.2 * time))
         run_note(c->run,
                  "noise has %.0f %% of the time: half of the bursts have neighbour number %u within %.2g, so try a "
                  "larger eps, or a smaller min",
@@ -195,7 +198,8 @@ static void draw(const struct clustering *c)
     panel->title = c->dimensions > 1 ? arena_strdup(arena, c->names[1]) : "number of the burst";
     panel->series = series_of(c, arena, &panel->series_count);
     *chart = (struct chart){
-        .title = arena_printf(arena, "%u clusters of %zu bursts", c->count, c->bursts.len),
+        .title = arena_printf(arena, "%u cluster%s of %zu burst%s", c->count, c->count == 1 ? "" : "s", c->bursts.len,
+                              c->bursts.len == 1 ? "" : "s"),
         .x_name = arena_strdup(arena, c->names[0]),
         .panels = panel,
         .panel_count = 1,
