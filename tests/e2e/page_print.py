@@ -67,8 +67,8 @@ def told(page, state):
 hq("report", "app.hq", "--with-source")
 for pane in ("flame", "trace", "ranks", "source", "about"):
     printed("app.html", f"pane={pane}&all=1" if pane == "ranks" else f"pane={pane}", pane == "flame")
-bar = told("app.html", "pane=ranks&plot=sorted")
-check("cputime of the whole run" in bar[0] and bar[1] == ["sorted"] and not bar[2], f"values by rank say on paper what they are of: {bar}")
+bar = told("app.html", "pane=ranks&plot=sorted&ranks=0-1")
+check("cputime of the program" in bar[0] and bar[1] == ["sorted"] and not bar[2], f"values by rank say on paper what they are of: {bar}")
 hq("report", "app.hq", "--compare", "old.hq", "-o", "compared.html")
 printed("compared.html", "")
 hq("report", "messages.hq", "messages")

@@ -53,7 +53,7 @@ export class Ranks extends Picture {
       return;
     }
     clear(this.bar);
-    this.bar.append(choice("kind of plot", [["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]], state.plot, (plot) => this.app.set({ plot: plot as typeof state.plot })), el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the whole run")));
+    this.bar.append(choice("kind of plot", [["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]], state.plot, (plot) => this.app.set({ plot: plot as typeof state.plot })), el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the program")));
     this.#points = this.#collect();
     const values = this.#points.map((p) => p.value), n = values.length, sum = values.reduce((a, b) => a + b, 0), mean = n ? sum / n : 0;
     const most = max(0, ...values), least = n ? min(...values) : 0;
