@@ -103,15 +103,17 @@ const struct command cmd_structure = {
             .name = "structure",
             .usage = "[OPTIONS] FILE [PROCEDURE]...",
             .summary = "print the files, procedures, loops and inlined code of a binary",
-            .description = "Shows what a program or shared library consists of: source files, the procedures in them, "
-                           "and in each procedure its "
-                           "loops, the procedures that were inlined into it and its statements, recovered from debug "
-                           "information and machine code. "
-                           "Debug information may lie in a separate file below /usr/lib/debug or below a directory of "
-                           "HQ_DEBUG_PATH.\n\n"
-                           "PROCEDURE is a name, whole or unqualified, or a pattern with * and ?. Without one "
-                           "everything is shown.\n\n"
-                           "This is the structure that views of a database show; no database is needed here.",
+            .description =
+                "Shows what a program or shared library consists of: source files, the procedures in them, "
+                "and in each procedure its "
+                "loops, the procedures that were inlined into it and its statements, recovered from debug "
+                "information and machine code. "
+                "Debug information may lie in a separate file below /usr/lib/debug or below a directory of "
+                "HQ_DEBUG_PATH. Loops have the lines of their statements in the source, where that is at hand "
+                "as it was when the binary was linked; with HQ_SOURCES=no those that the binary tells.\n\n"
+                "PROCEDURE is a name, whole or unqualified, or a pattern with * and ?. Without one "
+                "everything is shown.\n\n"
+                "This is the structure that views of a database show; no database is needed here.",
             .options = options,
         },
     .run = run,

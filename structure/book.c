@@ -23,6 +23,8 @@ void book_deinit(struct book *b)
     vec_deinit(&b->aliases);
     vec_deinit(&b->segments);
     vec_deinit(&b->procedures);
+    vec_deinit(&b->sources);
+    map_deinit(&b->source_of);
     keymap_deinit(&b->keys);
 }
 
@@ -41,6 +43,16 @@ uint32_t book_scope(struct book *b, const struct structure_scope *s, bool *is_ne
     if (is_new)
         *is_new = added;
     return index;
+}
+
+void book_source(struct book *b, const char *path, uint64_t state)
+{
+    uint32_t number = intern_add(&b->strings, path);
+    bool is_new;
+
+    map_insert(&b->source_of, number, b->sources.len, &is_new);
+    if (is_new)
+        vec_push(&b->sources, (struct book_source){number, state});
 }
 
 void book_take(struct book *b, struct structure *out)

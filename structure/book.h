@@ -23,14 +23,21 @@ struct book_procedure {
     bool storable; /* every address in its segments belongs to it: it may be found by address alone */
 };
 
+struct book_source { /* a source that a loop's line may be taken from */
+    uint32_t path;
+    uint64_t state; /* sources_state() */
+};
+
 struct book {
     struct intern strings;
     VEC(struct structure_scope) scopes;
     VEC(uint32_t) aliases;
     VEC(struct book_segment) segments;
     VEC(struct book_procedure) procedures;
-    struct keymap keys;  /* identity of a scope -> index */
-    uint32_t long_names; /* symbols that stand for too much text to be written out */
+    VEC(struct book_source) sources; /* each path once */
+    struct map source_of;            /* path -> index */
+    struct keymap keys;              /* identity of a scope -> index */
+    uint32_t long_names;             /* symbols that stand for too much text to be written out */
 };
 
 void book_init(struct book *b);
@@ -41,6 +48,9 @@ void book_deinit(struct book *b);
  * these values; its alias fields are kept for the caller to fill.
  */
 uint32_t book_scope(struct book *b, const struct structure_scope *scope, bool *is_new);
+
+/* Notes that recovery looked for a source. */
+void book_source(struct book *b, const char *path, uint64_t state);
 
 /* Gives `out`, whose places are numbers of the book's scopes, the scopes that they need, in the order of the book
  * (parents stay before children), with the book's texts and aliases. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION    48u            /* of the file and of what recovery finds: change it with either */
+#define VERSION    49u            /* of the file and of what recovery finds: change it with either */
 #define MAGIC      0x53515148u    /* HQQS */
 #define MOST_BYTES (256ull << 20) /* of all files */
 
@@ -19,8 +19,9 @@ struct cache_header {
     uint64_t checksum;
     uint64_t string_bytes;
     uint32_t strings, scopes, aliases, segments, procedures, note; /* note: string */
+    uint32_t sources, reserved;
 };
-static_assert(sizeof(struct cache_header) == 48, "layout");
+static_assert(sizeof(struct cache_header) == 56, "layout");
 
 struct cache_scope {
     uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
@@ -40,6 +41,12 @@ struct cache_procedure {
     uint32_t scope, first_segment, segment_count, described;
 };
 static_assert(sizeof(struct cache_procedure) == 24, "layout");
+
+struct cache_source {
+    uint64_t state;
+    uint32_t path, reserved;
+};
+static_assert(sizeof(struct cache_source) == 16, "layout");
 
 static uint64_t add_file(uint64_t key, const struct elf *elf, bool *there)
 {
@@ -68,7 +75,8 @@ static char *cache_path(const struct image *image, const struct structure_option
 
     if (!options->cache_dir || text->build_id_size > 64)
         return NULL;
-    uint64_t key = hash_combine(VERSION, (uint64_t)options->inlines << 1 | options->loops);
+    uint64_t key = hash_combine(VERSION,
+                                (uint64_t) !!image->sources << 2 | (uint64_t)options->inlines << 1 | options->loops);
     /* Names that are made of a module and an address hold the module's name. Stripping leaves the build-id. */
     key = hash_combine(hash_combine(key, hash_str(file_basename(text->path))), text->size);
     if (!text->build_id)
@@ -182,6 +190,24 @@ static bool read_segments(const struct parts *p, const struct cache_procedure *f
     return true;
 }
 
+/* The lines of loops come from the sources as they were: if one of them is another now, nothing of the file holds. */
+static bool read_sources(struct cursor *c, const struct parts *p, const struct sources *sources, struct book *b)
+{
+    const uint8_t *list = cursor_array(c, p->header.sources, sizeof(struct cache_source));
+
+    for (uint32_t i = 0; list && i < p->header.sources; i++) {
+        struct cache_source from;
+        uint32_t path;
+
+        memcpy(&from, list + (size_t)i * sizeof from, sizeof from);
+        if (!sources || !text_number(p, from.path, &path) ||
+            sources_state(sources, intern_str(&b->strings, path)) != from.state)
+            return false;
+        book_source(b, intern_str(&b->strings, path), from.state);
+    }
+    return list;
+}
+
 static bool is_there(const struct map *entries, const struct cache_procedure *p)
 {
     return map_find(entries, p->entry << 1 | p->described);
@@ -210,7 +236,8 @@ static bool read_procedures(const struct parts *p, const uint32_t *numbers, cons
     return true;
 }
 
-static bool read_parts(struct cursor *c, struct parts *p, const struct map *entries, struct book *b)
+static bool read_parts(struct cursor *c, struct parts *p, const struct sources *sources, const struct map *entries,
+                       struct book *b)
 {
     const void *header = cursor_bytes(c, sizeof p->header);
 
@@ -224,7 +251,7 @@ static bool read_parts(struct cursor *c, struct parts *p, const struct map *entr
     p->aliases = cursor_array(c, p->header.aliases, 4);
     p->segments = cursor_array(c, p->header.segments, sizeof(struct cache_segment));
     p->procedures = cursor_array(c, p->header.procedures, sizeof(struct cache_procedure));
-    if (!cursor_ok(c))
+    if (!cursor_ok(c) || !read_sources(c, p, sources, b))
         return false;
     uint32_t *numbers = xcalloc((size_t)p->header.scopes + 1, sizeof *numbers);
     bool good = true;
@@ -237,16 +264,16 @@ static bool read_parts(struct cursor *c, struct parts *p, const struct map *entr
 
 /* Adds the procedures of a file that `entries` does not have. False if the file is no good; then the book may hold part
  * of it. */
-static bool load(const char *path, const struct map *entries, struct book *b, char **note)
+static bool load(const struct cache *c, const struct map *entries, struct book *b, char **note)
 {
     struct file_map file = {0};
     struct parts p = {0};
-    AUTO_ERROR struct hq_error *err = file_exists(path) ? file_map_open(path, &file) : NULL;
+    AUTO_ERROR struct hq_error *err = file_exists(c->path) ? file_map_open(c->path, &file) : NULL;
 
     if (err || !file.data)
         return false;
-    struct cursor c = cursor_make(path, "structure", file.data, file.size);
-    bool good = read_parts(&c, &p, entries, b);
+    struct cursor content = cursor_make(c->path, "structure", file.data, file.size);
+    bool good = read_parts(&content, &p, c->sources, entries, b);
     uint32_t text;
     if (good && note && text_number(&p, p.header.note, &text) && text)
         *note = xstrdup(intern_str(&b->strings, text));
@@ -259,10 +286,10 @@ void cache_open(struct cache *c, const struct image *image, const struct structu
 {
     struct map none = {0};
 
-    *c = (struct cache){.path = cache_path(image, options, "")};
+    *c = (struct cache){.path = cache_path(image, options, ""), .sources = image->sources};
     if (!c->path)
         return;
-    if (load(c->path, &none, b, &c->note)) {
+    if (load(c, &none, b, &c->note)) {
         kept_note_use(c->path);
         return;
     }
@@ -301,6 +328,12 @@ static void write_book(struct str *out, const struct book *b, const char *note)
         if (p->storable)
             str_addn(out, (const char *)&to, sizeof to);
     }
+    vec_foreach(s, &b->sources) {
+        struct cache_source to = {s->state, s->path, 0};
+
+        str_addn(out, (const char *)&to, sizeof to);
+    }
+    h.sources = (uint32_t)b->sources.len;
     h.scopes = (uint32_t)b->scopes.len;
     h.aliases = (uint32_t)b->aliases.len;
     h.segments = (uint32_t)b->segments.len;
@@ -329,11 +362,11 @@ static struct hq_error *store(const struct cache *c, const struct book *b, const
     book_init(&merged);
     struct cursor own = cursor_make(c->path, "structure", out.s, out.len);
     struct parts p = {0};
-    bool good = read_parts(&own, &p, &entries, &merged);
+    bool good = read_parts(&own, &p, c->sources, &entries, &merged);
     free(p.strings);
     vec_foreach(q, &merged.procedures)
         map_put(&entries, q->entry << 1 | q->described, 1);
-    good = good && load(c->path, &entries, &merged, NULL);
+    good = good && load(c, &entries, &merged, NULL);
     if (good) {
         str_clear(&out);
         write_book(&out, &merged, note);

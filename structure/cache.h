@@ -8,8 +8,11 @@
  * Several hq at once: a file is replaced as a whole (rename), by one writer at a time (lock file); who finds the lock
  * held does not write.
  *
+ * A file holds for the sources as they were when it was written: it lists those that lines of loops may come from, with
+ * their state.
+ *
  * File: struct cache_header, then strings (NUL-terminated, the empty one first), scopes, aliases, segments,
- * procedures, little-endian, as structs of cache.c; the checksum is of everything behind the header.
+ * procedures, sources, little-endian, as structs of cache.c; the checksum is of everything behind the header.
  */
 #ifndef HQ_STRUCTURE_CACHE_H
 #define HQ_STRUCTURE_CACHE_H
@@ -18,8 +21,9 @@
 #include "structure/image.h"
 
 struct cache {
-    char *path; /* NULL: no cache */
-    char *note; /* stored with the file */
+    char *path;                    /* NULL: no cache */
+    char *note;                    /* stored with the file */
+    const struct sources *sources; /* the image's */
 };
 
 /* Decides on the file and, if there is one, adds its procedures to the book, which must be empty. The image's files

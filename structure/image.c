@@ -44,6 +44,7 @@ struct hq_error *image_open(const char *path, bool servers, struct image *out)
         return err;
     }
     debug_file_find(out->text, servers, &out->files);
+    out->sources = sources_open(path);
     return NULL;
 }
 
@@ -72,6 +73,7 @@ void image_close(struct image *image)
     if (image->text)
         debug_file_close(&image->files, image->text);
     elf_close(image->text);
+    sources_close(image->sources);
     free(image->problem);
     *image = (struct image){0};
 }

@@ -9,6 +9,7 @@
 #include "structure/frames.h"
 #include "structure/gap.h"
 #include "structure/plt.h"
+#include "structure/source/sources.h"
 #include "structure/structure.h"
 #include "structure/symbols.h"
 
@@ -19,8 +20,9 @@ struct image {
     struct symbols symbols;
     struct frames frames;
     struct plt plt;
-    struct gaps *gaps; /* its memory of what was looked at */
-    char *problem;     /* NULL, or a clause on what cannot be read */
+    struct gaps *gaps;       /* its memory of what was looked at */
+    struct sources *sources; /* NULL: not wanted */
+    char *problem;           /* NULL, or a clause on what cannot be read */
 };
 
 /* Opens the files and reads nothing yet; ended with image_close. `servers`: also asks debuginfod for debug information.

@@ -431,4 +431,5 @@ void tree_name_loops(struct maker *m)
     for (uint32_t l = (uint32_t)n; l-- > 0;)
         if (m->places[l].line)
             name_unlike_inner(m, l);
+    tree_name_by_source(m);
 }

@@ -3,8 +3,9 @@
  * The static structure of one load module: file > procedure > inlined procedures and loops > line.
  *
  * structure_recover() answers for a set of addresses (link-time virtual addresses, as measurements hold
- * them) and reads only what those need. The result is a pure function of the binary: the chain of an
- * address does not depend on which other addresses were asked for.
+ * them) and reads only what those need. The result is a pure function of the binary, and of its sources where these are
+ * at hand as they were when it was built (source/sources.h): the chain of an address does not depend on which other
+ * addresses were asked for.
  */
 #ifndef HQ_STRUCTURE_STRUCTURE_H
 #define HQ_STRUCTURE_STRUCTURE_H

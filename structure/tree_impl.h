@@ -123,4 +123,7 @@ bool tree_is_fortran(const struct maker *m, const struct loop_place *place);
 /* Mends the lines of loops that have that of the directive by which threads share them. */
 void tree_name_below_directives(struct maker *m);
 
+/* Gives loops the line of their statement in the source, where that is at hand (loop_source.c). */
+void tree_name_by_source(struct maker *m);
+
 #endif

@@ -11,6 +11,9 @@ In comments of a source (behind *!, /*! or !!):
     PROCEDURE: TAG in a/b                the statement in the line of TAG is in that loop and nowhere else
     PROCEDURE: inline NAME in a/b        NAME is inlined into that loop
     ... when REGEX                       only for commands that match
+    PROCEDURE: source RULE               instead of the rules of this kind for it where hq has the source at hand
+
+Every build is looked at twice: by the binary alone (HQ_SOURCES=no), and with the source.
 
 A tag is @name in a comment at the end of its line.
 
@@ -30,6 +33,11 @@ import xml.etree.ElementTree as ET
 HQ = os.environ.get("HQ", "./hq")
 
 
+def kind_of(rule):
+    """Rules about all loops of a procedure are of one kind, those about a statement are of that statement's."""
+    return "loops" if rule[0] in ("loops", "only") else rule[0]
+
+
 class Source:
     def __init__(self, path):
         self.path, self.tags, self.rules, self.builds = path, {}, [], []
@@ -45,6 +53,16 @@ class Source:
             text, _, when = m.group(1).partition(" when ")
             name, _, rule = text.rpartition(": ")
             self.rules.append((name.strip(), rule.split(), when.strip(), number))
+
+    def rules_for(self, build, sources):
+        """What is to hold for a build, the rules of sources in the place of those that they replace."""
+        rules = [r for r in self.rules if not r[2] or re.search(r[2], build)]
+        mended = {(name, kind_of(rule[1:])) for name, rule, _, _ in rules if rule[0] == "source"}
+        for name, rule, _, number in rules:
+            if rule[0] == "source" and sources:
+                yield name, rule[1:], number
+            elif rule[0] != "source" and not (sources and (name, kind_of(rule)) in mended):
+                yield name, rule, number
 
 
 class Procedure:
@@ -99,12 +117,18 @@ def check(source, build, tmp):
     binary = os.path.join(tmp, "program")
     modules = [f"-J{tmp}"] if build.startswith("gfortran") else []
     subprocess.run([*build.split(), *modules, "-g", "-w", "-o", binary, source.path, "-lm"], check=True, cwd=os.getcwd())
-    out = subprocess.run([HQ, "structure", "--xml", binary], capture_output=True, text=True, check=True).stdout
-    procedures = {e.get("n"): e for e in ET.fromstring(out).iterfind("LM/F/P")}
     passed = failed = 0
-    for name, rule, when, line in source.rules:
-        if when and not re.search(when, build):
-            continue
+    for sources in (False, True):
+        environment = {**os.environ, "HQ_SOURCES": "yes" if sources else "no"}
+        out = subprocess.run([HQ, "structure", "--xml", binary], capture_output=True, text=True, check=True, env=environment).stdout
+        p, f = compare(source, build, sources, {e.get("n"): e for e in ET.fromstring(out).iterfind("LM/F/P")})
+        passed, failed = passed + p, failed + f
+    return passed, failed
+
+
+def compare(source, build, sources, procedures):
+    passed = failed = 0
+    for name, rule, line in source.rules_for(build, sources):
         if name in procedures:
             good, got = holds(Procedure(source, procedures[name]), rule)
         else:
@@ -114,7 +138,7 @@ def check(source, build, tmp):
             continue
         passed, failed = passed + good, failed + (not good)
         if not good:
-            print(f"not ok {source.path}:{line} [{build}] {name}: {' '.join(rule)}: got {got}")
+            print(f"not ok {source.path}:{line} [{build}]{' with the source' if sources else ''} {name}: {' '.join(rule)}: got {got}")
     return passed, failed
 
 

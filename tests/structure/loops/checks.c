@@ -6,6 +6,7 @@
  *! build: gcc -O1 | gcc -O2 | gcc -O3 | clang -O2
  *! append: loops copied
  *! probe: loops probing when gcc|-O1
+ *! probe: source loops slot when gcc|-O1
  *! forever: loops served
  *! search: loops found when gcc|-O2
  */
@@ -40,7 +41,7 @@ __attribute__((noinline)) int probe(const int *slots, unsigned mask, int key)
 {
     unsigned at = (unsigned)key & mask, step = 0;
 
-    while (1) {
+    while (1) {              /* @slot */
         int one = slots[at]; /* @probing */
         if (one == key)
             return (int)at;

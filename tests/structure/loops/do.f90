@@ -137,11 +137,12 @@ end subroutine
 
 ! Left at the end only, by a condition there: it begins at the top.
 !! iterate: loops top
+!! iterate: source loops forever
 subroutine iterate(x, n)
   integer, intent(inout) :: n
   real(8), intent(inout) :: x
 
-  do
+  do ! @forever
     n = n + 1 ! @top
     print *, n, x
     x = x + 1
@@ -155,6 +156,7 @@ end subroutine
 ! The compiler makes two ways round a loop, and leaves a loop where the one in it would not be entered: the conditions of
 ! the loops around are theirs.
 !! fill: loops fk fk/fj fk/fj/fi when -O3$
+!! fill: source loops fk fk/fj fk/fj/fm when -O3$
 subroutine fill
   use state
   integer :: i, j, k, m

@@ -8,6 +8,7 @@
  *! skip: loops until
  *! decode: loops continuations when gcc -O2
  *! climb: loops down when gcc
+ *! climb: source only climbing climbing/down when gcc
  *! expand: loops ever when gcc -Os
  */
 struct entry {
@@ -80,7 +81,7 @@ __attribute__((noinline)) int climb(const struct entry *e, const int *child, int
         node = up;
         at = next[node];
         end = e[node].kind;
-    } while (up != -1);
+    } while (up != -1); /* @climbing */
     return n;
 }
 

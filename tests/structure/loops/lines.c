@@ -18,6 +18,7 @@ NOINLINE int step(int n)
 
 /* All threads know the bounds: nothing in x86-64's code has the line of `for`, and the first statement is nearest. */
 /*! region._omp_fn.0: loops first second second/inner   when ^gcc -O2 */
+/*! region._omp_fn.0: source loops for again again/inner   when gcc -O2 */
 /*! region._omp_fn.0: loops for second second/inner   when ^aarch64.* -O2 */
 NOINLINE void region(double *a, const double *b, int n)
 {
@@ -30,8 +31,8 @@ NOINLINE void region(double *a, const double *b, int n)
             a[i] = x > 1 ? x / 3 : x * x;
         }
 #pragma omp for
-        for (int i = 0; i < n; i++) {
-            double sum = a[i]; /* @second */
+        for (int i = 0; i < n; i++) { /* @again */
+            double sum = a[i];        /* @second */
 
             for (int k = 0; k < i; k++) /* @inner */
                 sum += b[k] / (i + k + 1);

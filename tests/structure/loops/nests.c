@@ -58,6 +58,8 @@ NOINLINE double row(const double *a, int n)
 /*! kinds: loops w d f                          when gcc -O[123] */
 /*! kinds: count 3 */
 /*! kinds: fbody in f                           when gcc -O[123] */
+/*! kinds: source loops w d ever               when gcc -O[123] */
+/*! kinds: source fbody in ever                when gcc -O[123] */
 NOINLINE int kinds(const char *s, int n)
 {
     int found = 0;
@@ -69,8 +71,8 @@ NOINLINE int kinds(const char *s, int n)
     do {
         found = found * 31 + n;
     } while (found & 1 && n++ < 100); /* @d */
-    for (;;) {
-        int c = getchar(); /* @f */
+    for (;;) {                        /* @ever */
+        int c = getchar();            /* @f */
 
         if (c == EOF)
             break;

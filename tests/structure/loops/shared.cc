@@ -75,10 +75,11 @@ NOINLINE void spread(double *v, const double *w, const double *determ, int n)
 
 /* The loop in it is unrolled, and has no brace: what it begins with stands further right than its statement. */
 /*! bare._omp_fn.0: loops bare bare/third   when -O2 */
+/*! bare._omp_fn.0: source loops all all/third   when -O2 */
 NOINLINE void bare(double *v, const double *w, int n)
 {
 #pragma omp parallel for  // @bare
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++)  /* @all */
         for (int k = 0; k < 3; k++) /* @third */
             v[3 * i + k] = w[k] * v[3 * i + k] + w[i];
 }

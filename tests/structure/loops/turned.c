@@ -9,6 +9,7 @@
  *! alike: loops words when -O2
  *! copy: loops ever
  *! descend: only nodes nodes/children when clang
+ *! descend: source only nodes nodes/up nodes/up/children when clang
  *! twice: loops rows rows/columns when clang -O2
  */
 #include <string.h>
@@ -130,7 +131,7 @@ __attribute__((noinline)) int descend(struct graph *g, const int *rows, int coun
             node = up;
             at = g->at[node];
             end = g->end[node];
-        } while (up != -1);
+        } while (up != -1); /* @up */
     }
     return 0;
 }
