@@ -193,6 +193,20 @@ double gate_bound(const struct gate_difference *d, double missed)
     return d->df > 0 ? d->rise + hidden_at(d, missed) : INFINITY;
 }
 
+double gate_seen(const struct gate_difference *d, double level)
+{
+    static const double one_in_ten = 0.1;
+    double least, scatter = 1;
+
+    if (d->df <= 0)
+        return INFINITY;
+    least = threshold(d, level);
+    /* Of few runs the error is not known well, and where it is what a rise has to exceed, that scatters too. */
+    if (!d->sorted && d->error > 0 && isfinite(d->df) && least > d->allowed / 2)
+        scatter = sqrt(1 + least * least / (d->error * d->error * 2 * d->df));
+    return least + scatter * hidden_at(d, one_in_ten);
+}
+
 enum gate_verdict gate_judge(const struct gate_difference *d, double level, double missed)
 {
     if (d->df <= 0)

@@ -91,6 +91,8 @@ bool gate_fell(const struct gate_difference *d);
 enum gate_verdict gate_judge(const struct gate_difference *d, double level, double missed);
 /* The rise from which on all are ruled out; INFINITY if it is not known. */
 double gate_bound(const struct gate_difference *d, double missed);
+/* The smallest rise that fails in nine of ten cases, whatever was seen; INFINITY if it is not known. */
+double gate_seen(const struct gate_difference *d, double level);
 /* About how many runs of each program decide a row that n did not, at one look; GATE_RUNS_MOST: that many or more. */
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n);
 /* Half the width of the 95 % interval of the rise; INFINITY if it is not known. */

@@ -11,7 +11,7 @@ struct telling {
     struct arena *arena;
     struct check_lines *lines;
     struct row_paths *paths;
-    double missed;
+    double level, missed;
 };
 
 static const char *name_of(struct telling *t, const struct gate_row *r)
@@ -187,48 +187,61 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
     vec_deinit(&open);
 }
 
-/* Tells which rises a check that found nothing rules out: of the totals by name, of all others the largest. */
+/* "4.9% of all, and of 60 ms in any row (the least certain: cputime of f)"; either may be 0. */
+static const char *rise_of(struct telling *t, double total, double worst, const struct gate_judged *j, bool named)
+{
+    const char *row = j ? arena_printf(t->arena, "%s in any row%s", amount(t->arena, worst, j->row->dim),
+                                       named ? arena_printf(t->arena, " (the least certain: %s)", name_of(t, j->row))
+                                             : "")
+                        : "";
+
+    if (!(total > 0))
+        return row;
+    return arena_printf(t->arena, "%.1f%% of all%s%s", 100 * total, j ? ", and of " : "", row);
+}
+
+/* Tells which rises a race that found nothing rules out, and would have seen: of the totals by name, of all others the
+ * largest. */
 static void tell_power(struct telling *t, const struct gate_judged *all, size_t n)
 {
-    double worst = 0, total = 0, exact = 0;
+    double worst = 0, total = 0, exact = 0, seen = 0, total_seen = 0;
     const struct gate_judged *least_sure = NULL;
 
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
         if (j->verdict != GATE_OK || !(j->d.old > 0) || gate_fell(&j->d))
             continue;
-        double bound = gate_bound(&j->d, t->missed);
+        double bound = gate_bound(&j->d, t->missed), fails = gate_seen(&j->d, t->level);
 
-        if (j->d.df == INFINITY && j->d.error == 0)
+        if (j->d.df == INFINITY && j->d.error == 0) {
             exact = fmax(exact, j->d.allowed / j->d.old);
-        else if (!*j->row->path)
+        } else if (!*j->row->path) {
             total = fmax(total, bound / j->d.old);
-        else if (bound > worst) {
-            worst = bound;
-            least_sure = j;
+            total_seen = fmax(total_seen, fails / j->d.old);
+        } else {
+            seen = fmax(seen, fails);
+            if (bound > worst) {
+                worst = bound;
+                least_sure = j;
+            }
         }
     }
-    if (total > 0)
-        vec_push(t->lines,
-                 arena_printf(t->arena, "ruled out in 19 of 20 cases: a rise of %.1f%% of all%s", 100 * total,
-                              least_sure ? arena_printf(t->arena, ", and of %s in any row (the least certain: %s)",
-                                                        amount(t->arena, worst, least_sure->row->dim),
-                                                        name_of(t, least_sure->row))
-                                         : ""));
-    else if (least_sure)
-        vec_push(t->lines,
-                 arena_printf(t->arena, "ruled out in 19 of 20 cases: a rise of %s in any row (the least certain: %s)",
-                              amount(t->arena, worst, least_sure->row->dim), name_of(t, least_sure->row)));
+    if (total > 0 || least_sure) {
+        vec_push(t->lines, arena_printf(t->arena, "ruled out in 19 of 20 cases: a rise of %s",
+                                        rise_of(t, total, worst, least_sure, true)));
+        vec_push(t->lines, arena_printf(t->arena, "fails in 9 of 10 cases: a rise of %s",
+                                        rise_of(t, total_seen, seen, least_sure, false)));
+    }
     if (exact > 0)
         vec_push(t->lines, arena_printf(t->arena, "seen always: a rise of more than %.3g%% of what is counted exactly",
                                         100 * exact));
 }
 
-void gate_tell(const struct gate_judged *all, size_t n, double missed, size_t wanted, enum check_outcome outcome,
-               enum output_names names, struct arena *arena, struct check_lines *lines)
+void gate_tell(const struct gate_judged *all, size_t n, double level, double missed, size_t wanted,
+               enum check_outcome outcome, enum output_names names, struct arena *arena, struct check_lines *lines)
 {
     AUTO(row_paths_deinit) struct row_paths paths = {.setting = names};
-    struct telling t = {.arena = arena, .lines = lines, .paths = &paths, .missed = missed};
+    struct telling t = {.arena = arena, .lines = lines, .paths = &paths, .level = level, .missed = missed};
 
     for (size_t i = 0; i < n; i++)
         row_paths_add(&paths, all[i].row->path);

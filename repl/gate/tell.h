@@ -20,10 +20,10 @@ struct gate_judged {
 /*
  * Adds the lines of a verdict: what rose, the largest rises first; what fell; how many rows are open, about how many
  * runs of each program would decide them (`wanted`), and which are the least certain; of a race that found nothing,
- * what it ruled out, at `missed` (judge.h); which rows are taken for one, renamed; which are new and cost nothing more.
- * `names` is the setting. Texts are in the arena.
+ * what it ruled out, at `missed` (judge.h), and would have seen, at `level`; which rows are taken for one, renamed;
+ * which are new and cost nothing more. `names` is the setting. Texts are in the arena.
  */
-void gate_tell(const struct gate_judged *all, size_t n, double missed, size_t wanted, enum check_outcome outcome,
-               enum output_names names, struct arena *arena, struct check_lines *lines);
+void gate_tell(const struct gate_judged *all, size_t n, double level, double missed, size_t wanted,
+               enum check_outcome outcome, enum output_names names, struct arena *arena, struct check_lines *lines);
 
 #endif

@@ -325,7 +325,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
                      "does it run at all, and with the environment that it is given (hq adds to LD_PRELOAD)?");
     }
     if (lines && all.len)
-        gate_tell(all.data, all.len, missed, *wanted, outcome, v->shown, arena, lines);
+        gate_tell(all.data, all.len, level, missed, *wanted, outcome, v->shown, arena, lines);
     if (lines)
         tell_waiting(v, arena, lines);
     vec_deinit(&all);

@@ -41,6 +41,14 @@ static void check_one(struct baseline_value before, struct baseline_value now, e
     check_values(&before, 1, &now, 1, want, text);
 }
 
+TEST(exact_values)
+{
+    check_one(exact("procedure f", 1e6), exact("procedure f", 1.004e6), CHECK_PASS,
+              "seen always: a rise of more than 0.5%");
+    check_one(exact("procedure f", 1e6), exact("procedure f", 1.006e6), CHECK_FAIL,
+              "rose: alloc_bytes of procedure f: 977 KiB -> 982 KiB, +0.6%");
+}
+
 TEST(counts_that_differ_from_run_to_run)
 {
     struct baseline_value before = counted("procedure f", 1e6, 15e3, 5);
