@@ -12,8 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { BISECT_SKIP = 125 };
-
 static const char *const inconclusive_choices[] = {"pass", "fail", "report", NULL};
 
 static const struct opt options[] = {

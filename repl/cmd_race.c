@@ -52,6 +52,7 @@ static const struct opt options[] = {
      .repeats = true,
      .help = "the value of {{NAME}} in queries"},
     {.name = "quiet", .help = "print the verdict alone"},
+    {.name = "bisect", .help = "exit with 0 (ok), 1 (slower) or 125 (could not tell), as `git bisect run` wants"},
     {0}};
 
 struct race {
@@ -142,8 +143,8 @@ static struct hq_error *take_command(struct race *r, enum run_side side, const c
 
 static struct hq_error *take_options(struct race *r)
 {
-    static const char *const ours[] = {"old",   "new",       "runs",   "at-most", "output",
-                                       "force", "tolerance", "define", "quiet",   NULL};
+    static const char *const ours[] = {"old",       "new",    "runs",  "at-most", "output", "force",
+                                       "tolerance", "define", "quiet", "bisect",  NULL};
 
     HQ_TRY(take_count(r));
     HQ_TRY(take_budget(r));
@@ -447,7 +448,8 @@ static int run(const struct opt_args *args)
     arena_deinit(&r.arena);
     if (!error && r.interrupted)
         return record_end_like(r.interrupted);
-    return error ? command_fail("race", error) : status;
+    status = error ? command_fail("race", error) : status;
+    return opt_flag(args, "bisect", false) && status != HQ_OK && status != HQ_FAILED ? BISECT_SKIP : status;
 }
 
 const struct command cmd_race = {
@@ -471,7 +473,9 @@ const struct command cmd_race = {
             .examples = "  hq race --old ./app.main --new ./app -o race.runs\n"
                         "  hq race --old './app.main -n 9' --new './app -n 9' --at-most 5min -o race.runs\n"
                         "  hq check race.runs perf/*.hq --junit perf.xml\n"
-                        "  hq race.runs 'explain 80% of delta compare with race.runs/old.hq'\n",
+                        "  hq race.runs 'explain 80% of delta compare with race.runs/old.hq'\n"
+                        "  git bisect run sh -c 'make -s app || exit 125\n"
+                        "      hq race --bisect --force --old /tmp/app.good --new ./app -o /tmp/b.runs'\n",
             .options = options,
         },
     .run = run,

@@ -50,4 +50,7 @@ int command_fail(const char *name, struct hq_error *error);
  * HQ_USAGE. */
 int command_usage(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* --bisect: the exit status for a commit of which nothing can be said, as `git bisect run` wants it. */
+enum { BISECT_SKIP = 125 };
+
 #endif

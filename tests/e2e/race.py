@@ -39,6 +39,13 @@ race("./take 1000", "./take 1070", "-n", "2", "-e", "ALLOC", "--tolerance", "6%"
 out = race("./take 1000 | tr a b", "./take 1", "-n", "2", "-e", "ALLOC")[1]
 check(out.count("fell:") == 8 and re.search(r"^ +and \d+ more$", out, re.M), f"of what fell the largest are named: {out}")
 
+# For git bisect: good, bad, and what could not be judged.
+for new, want in (("./take 1000", 0), ("./take 1100", 1), ("./nosuch", 125), ("exit 3", 125)):
+    race("./take 1000", new, "-n", "2", "-e", "ALLOC", "--bisect", want=want, what=f"--bisect of {new}")
+with open(f"{TMP}/none.hq", "w") as f:
+    f.write("procedures of nosuch\n")
+race("./take 1000", "./take 1000", "-n", "2", "-e", "ALLOC", "--bisect", "none.hq", want=125, what="--bisect of what was not judged")
+
 # A log is told that the race goes on, as a terminal is; not with --quiet.
 err = race("./take 9", "./take 9", "-n", "7", "-e", "ALLOC", want=0, what="a log")[2]
 check(re.search(r"^hq: 4 pairs of runs in \d+ s, of 7$", err, re.M) and re.search(r"^hq: 6 pairs", err, re.M), f"progress in a log: {err}")

@@ -180,10 +180,10 @@ static bool names_planted(const struct check_lines *lines)
 }
 
 /* One race from a round on; `mix`: which of the two is called old is drawn. False: the pool ended first. */
-static bool race(const struct program *a, const struct program *b, size_t first, bool mix, double budget,
+static bool race(const struct program *a, const struct program *b, size_t first, bool mix, const struct gate_looks *how,
                  struct counts *c)
 {
-    struct gate_looks looks = {.budget = budget};
+    struct gate_looks looks = *how;
     struct gate_values v = {.room = LOOKS_PAIRS_MAX};
     AUTO(arena_deinit) struct arena arena = {0};
     struct check_lines lines = {0};
@@ -231,12 +231,12 @@ static bool race(const struct program *a, const struct program *b, size_t first,
 }
 
 static struct counts races(const struct program *a, const struct program *b, const struct program *other, bool mix,
-                           size_t draws, double budget)
+                           size_t draws, const struct gate_looks *how)
 {
     struct counts c = {0};
 
     for (size_t i = 0; i < 4 * draws && c.draws < draws; i++)
-        race(other && draw(2) ? other : a, b, draw(a->runs.len), mix, budget, &c);
+        race(other && draw(2) ? other : a, b, draw(a->runs.len), mix, how, &c);
     c.independent = c.draws ? fmax(1, (double)a->runs.len / (c.rounds / (double)c.draws)) : 0;
     return c;
 }
@@ -413,41 +413,56 @@ static void print_spread(const char *base, bool planted)
 
 /* ---- tables ---- */
 
-static const char *const unchanged[] = {"cxx10", "cxx40", "cxx80", "python", "pipeline", "files", "short40"};
+static VEC(const char *) unchanged; /* what NAME.a and NAME.b are runs of, in the order of their names */
 static const char *const slower[] = {"5", "10", "20", "50"};
-enum { UNCHANGED = sizeof unchanged / sizeof *unchanged, SLOWER = sizeof slower / sizeof *slower };
+enum { SLOWER = sizeof slower / sizeof *slower };
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void find_unchanged(void)
+{
+    vec_foreach(p, &pool) {
+        size_t n = strlen(p->name);
+        char *name = n > 2 && !strcmp(p->name + n - 2, ".a") ? xstrndup(p->name, n - 2) : NULL;
+
+        if (name && find(name, ".b"))
+            vec_push(&unchanged, name);
+        else
+            free(name);
+    }
+    vec_sort(&unchanged, by_name);
+}
 
 /* A line for each program and one for all together; which of them failed more often than once in a hundred beyond
  * chance. */
-static struct counts print_unchanged(size_t draws, double budget, size_t joined)
+static struct counts print_unchanged(size_t draws, const struct gate_looks *how, size_t joined)
 {
     struct counts all = {0};
 
-    for (size_t i = 0; i < UNCHANGED; i++) {
-        const struct program *a = find(unchanged[i], ".a"), *b = find(unchanged[i], ".b");
+    vec_foreach(name, &unchanged) {
+        const struct program *a = find(*name, ".a"), *b = find(*name, ".b");
+        struct counts c = joined ? checks(a, b, joined, draws) : races(a, b, NULL, true, draws, how);
 
-        if (!a || !b)
-            continue;
-        struct counts c = joined ? checks(a, b, joined, draws) : races(a, b, NULL, true, draws, budget);
-
-        print_counts(unchanged[i], &c, false);
+        print_counts(*name, &c, false);
         add(&all, &c);
     }
     print_counts("**all**", &all, false);
     return all;
 }
 
-static void print_slower(size_t draws, double budget, size_t joined)
+static void print_slower(size_t draws, const struct gate_looks *how, size_t joined)
 {
-    for (size_t i = 0; i < UNCHANGED; i++)
+    vec_foreach(base, &unchanged)
         for (size_t k = 0; k < SLOWER; k++) {
-            AUTO_FREE char *suffix = xasprintf("+%s", slower[k]), *name = xasprintf("%s %s %%", unchanged[i], suffix);
-            const struct program *a = find(unchanged[i], ".a"), *b = find(unchanged[i], suffix);
+            AUTO_FREE char *suffix = xasprintf("+%s", slower[k]), *name = xasprintf("%s %s %%", *base, suffix);
+            const struct program *a = find(*base, ".a"), *b = find(*base, suffix);
 
             if (!a || !b)
                 continue;
-            struct counts c = joined ? checks(a, b, joined, draws)
-                                     : races(a, b, find(unchanged[i], ".b"), false, draws, budget);
+            struct counts c = joined ? checks(a, b, joined, draws) : races(a, b, find(*base, ".b"), false, draws, how);
 
             print_counts(name, &c, true);
         }
@@ -455,7 +470,7 @@ static void print_slower(size_t draws, double budget, size_t joined)
 
 int main(int argc, char **argv)
 {
-    const double budget = 120;
+    static const struct gate_looks patient = {.budget = 120}, short_ones[] = {{.fixed = 6}, {.fixed = 10}};
     size_t draws = argc > 2 ? (size_t)atol(argv[2]) : 1000;
     struct hq_error *error = argc > 1 ? read_pool(argv[1]) : hq_error_new(HQ_USAGE, "gate_draws LIST [DRAWS]");
 
@@ -464,28 +479,34 @@ int main(int argc, char **argv)
         return 2;
     }
     printf("| program | rounds | mean | sd of all runs | sd of neighbours |\n|---|---|---|---|---|\n");
-    for (size_t i = 0; i < UNCHANGED; i++)
-        if (find(unchanged[i], ".a") && find(unchanged[i], ".b")) {
-            print_spread(unchanged[i], false);
-            if (value_of(&find(unchanged[i], ".a")->runs.data[0], true) > 0)
-                print_spread(unchanged[i], true);
-        }
+    find_unchanged();
+    vec_foreach(name, &unchanged) {
+        print_spread(*name, false);
+        if (value_of(&find(*name, ".a")->runs.data[0], true) > 0)
+            print_spread(*name, true);
+    }
     printf("\nRaces of unchanged programs:\n\n| program | draws | failed | ok | inconclusive | measured, pairs |\n"
            "|---|---|---|---|---|---|\n");
-    struct counts race_all = print_unchanged(draws, budget, 0);
+    struct counts race_all = print_unchanged(draws, &patient, 0);
 
     printf("\nRaces with a slower one:\n\n| program | draws | failed | `planted` named | ok | inconclusive | measured, "
            "pairs |\n|---|---|---|---|---|---|---|\n");
-    print_slower(draws, budget, 0);
+    print_slower(draws, &patient, 0);
+    for (size_t i = 0; i < sizeof short_ones / sizeof *short_ones; i++) {
+        printf("\nRaces by -n %zu, unchanged:\n\n| program | draws | failed | ok | inconclusive | measured, pairs |\n"
+               "|---|---|---|---|---|---|\n",
+               short_ones[i].fixed);
+        print_unchanged(draws, &short_ones[i], 0);
+    }
     for (size_t joined = 1; joined <= 3; joined += 2) {
         printf("\nBaselines of five runs, each of %zu rounds, unchanged:\n\n| program | draws | failed | ok | "
                "inconclusive | measured, rounds |\n|---|---|---|---|---|---|\n",
                joined);
-        print_unchanged(draws, budget, joined);
+        print_unchanged(draws, NULL, joined);
         printf("\nthe same, slower:\n\n| program | draws | failed | `planted` named | ok | inconclusive | measured, "
                "rounds "
                "|\n|---|---|---|---|---|---|---|\n");
-        print_slower(draws, budget, joined);
+        print_slower(draws, NULL, joined);
     }
     /* What the method promises, three standard errors of an independent draw away. */
     double n = fmin((double)race_all.draws, race_all.independent);
