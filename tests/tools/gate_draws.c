@@ -13,6 +13,7 @@
 #include "common/hash.h"
 #include "repl/gate/gate.h"
 #include "repl/gate/looks.h"
+#include "tests/tools/gate_counts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,50 +124,6 @@ static struct program *find(const char *base, const char *suffix)
         if (!strcmp(p->name, name))
             return p;
     return NULL;
-}
-
-/* ---- counts and intervals ---- */
-
-struct counts {
-    size_t draws, fail, ok, open, named; /* named: failed and told the planted procedure */
-    double seconds, rounds;              /* sums over the draws */
-    double independent;                  /* stretches of rounds, over all programs of the line */
-};
-
-static void add(struct counts *to, const struct counts *c)
-{
-    to->draws += c->draws;
-    to->fail += c->fail;
-    to->ok += c->ok;
-    to->open += c->open;
-    to->named += c->named;
-    to->seconds += c->seconds;
-    to->rounds += c->rounds;
-    to->independent += c->independent;
-}
-
-/* Wilson's 95 % interval of a share, of as many independent draws as there may be. */
-static void print_share(size_t k, const struct counts *c)
-{
-    double n = fmin((double)c->draws, c->independent), p = (double)k / (double)c->draws, z = 1.96;
-    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-    double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-
-    printf(" %.1f %% [%.1f, %.1f] |", 100 * p, 100 * fmax(0, middle - half), 100 * fmin(1, middle + half));
-}
-
-static void print_counts(const char *name, const struct counts *c, bool slower)
-{
-    if (!c->draws)
-        return;
-    printf("| %s | %zu |", name, c->draws);
-    print_share(c->fail, c);
-    if (slower)
-        print_share(c->named, c);
-    print_share(c->ok, c);
-    print_share(c->open, c);
-    printf(" %.0f s, %.1f |\n", c->seconds / (double)c->draws, c->rounds / (double)c->draws);
-    fflush(stdout);
 }
 
 /* ---- races ---- */
@@ -485,27 +442,22 @@ int main(int argc, char **argv)
         if (value_of(&find(*name, ".a")->runs.data[0], true) > 0)
             print_spread(*name, true);
     }
-    printf("\nRaces of unchanged programs:\n\n| program | draws | failed | ok | inconclusive | measured, pairs |\n"
-           "|---|---|---|---|---|---|\n");
+    print_heading("Races of unchanged programs", false, "pairs");
     struct counts race_all = print_unchanged(draws, &patient, 0);
 
-    printf("\nRaces with a slower one:\n\n| program | draws | failed | `planted` named | ok | inconclusive | measured, "
-           "pairs |\n|---|---|---|---|---|---|---|\n");
+    print_heading("Races with a slower one", true, "pairs");
     print_slower(draws, &patient, 0);
     for (size_t i = 0; i < sizeof short_ones / sizeof *short_ones; i++) {
-        printf("\nRaces by -n %zu, unchanged:\n\n| program | draws | failed | ok | inconclusive | measured, pairs |\n"
-               "|---|---|---|---|---|---|\n",
-               short_ones[i].fixed);
+        print_heading(short_ones[i].fixed == 6 ? "Races by -n 6, unchanged" : "Races by -n 10, unchanged", false,
+                      "pairs");
         print_unchanged(draws, &short_ones[i], 0);
     }
     for (size_t joined = 1; joined <= 3; joined += 2) {
-        printf("\nBaselines of five runs, each of %zu rounds, unchanged:\n\n| program | draws | failed | ok | "
-               "inconclusive | measured, rounds |\n|---|---|---|---|---|---|\n",
-               joined);
+        AUTO_FREE char *title = xasprintf("Baselines of five runs, each of %zu rounds, unchanged", joined);
+
+        print_heading(title, false, "rounds");
         print_unchanged(draws, NULL, joined);
-        printf("\nthe same, slower:\n\n| program | draws | failed | `planted` named | ok | inconclusive | measured, "
-               "rounds "
-               "|\n|---|---|---|---|---|---|---|\n");
+        print_heading("the same, slower", true, "rounds");
         print_slower(draws, NULL, joined);
     }
     /* What the method promises, three standard errors of an independent draw away. */
