@@ -35,16 +35,16 @@ static const struct {
     double scale;
     bool spare;
 } measures[MEASURES] = {
-    [ELAPSED] = {"elapsed", "time from before a region is opened to after it was left, exact", DIM_SECONDS, 1e-9},
-    [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1, .spare = true},
-    [TEAM] = {"team", "threads of its largest team, and more that were sampled in it at a time", DIM_EVENTS, 1,
-              .spare = true},
-    [WORK] = {"work", "the program's own time in all threads", DIM_SECONDS, 1e-9},
-    [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9},
-    [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9, .spare = true},
-    [BALANCE] = {"balance", "work of the mean thread by that of the busiest", DIM_NONE, 1e-9},
-    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time, of each process", DIM_NONE, 1e-9, .spare = true},
-    [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9},
+    [ELAPSED] = {"elapsed", "time from before a region is opened to after it was left, exact", DIM_SECONDS, 1e-9,
+                 false},
+    [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1, true},
+    [TEAM] = {"team", "threads of its largest team, and more that were sampled in it at a time", DIM_EVENTS, 1, true},
+    [WORK] = {"work", "the program's own time in all threads", DIM_SECONDS, 1e-9, false},
+    [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9, false},
+    [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9, true},
+    [BALANCE] = {"balance", "work of the mean thread by that of the busiest", DIM_NONE, 1e-9, false},
+    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time, of each process", DIM_NONE, 1e-9, true},
+    [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9, false},
 };
 
 /* The share of a region's time that a frame belongs to. */
