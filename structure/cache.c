@@ -191,7 +191,7 @@ static bool read_segments(const struct parts *p, const struct cache_procedure *f
 }
 
 /* The lines of loops come from the sources as they were: if one of them is another now, nothing of the file holds. */
-static bool read_sources(struct cursor *c, const struct parts *p, const struct sources *sources, struct book *b)
+static bool read_sources(struct cursor *c, const struct parts *p, struct sources *sources, struct book *b)
 {
     const uint8_t *list = cursor_array(c, p->header.sources, sizeof(struct cache_source));
 
@@ -236,7 +236,7 @@ static bool read_procedures(const struct parts *p, const uint32_t *numbers, cons
     return true;
 }
 
-static bool read_parts(struct cursor *c, struct parts *p, const struct sources *sources, const struct map *entries,
+static bool read_parts(struct cursor *c, struct parts *p, struct sources *sources, const struct map *entries,
                        struct book *b)
 {
     const void *header = cursor_bytes(c, sizeof p->header);

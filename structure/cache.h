@@ -21,9 +21,9 @@
 #include "structure/image.h"
 
 struct cache {
-    char *path;                    /* NULL: no cache */
-    char *note;                    /* stored with the file */
-    const struct sources *sources; /* the image's */
+    char *path;              /* NULL: no cache */
+    char *note;              /* stored with the file */
+    struct sources *sources; /* the image's */
 };
 
 /* Decides on the file and, if there is one, adds its procedures to the book, which must be empty. The image's files

@@ -11,7 +11,8 @@
 enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 256 << 20 };
 
 struct source {
-    bool usable;
+    bool known, read;
+    uint64_t state; /* if known; 0: cannot be used */
     struct str text;
     VEC(size_t) lines; /* where each begins */
     struct statements statements;
@@ -62,7 +63,7 @@ static bool is_usable(const struct sources *s, const char *path, struct stat *st
            (st->st_mtim.tv_sec == s->linked.tv_sec && st->st_mtim.tv_nsec <= s->linked.tv_nsec);
 }
 
-uint64_t sources_state(const struct sources *s, const char *path)
+static uint64_t look_at(const struct sources *s, const char *path)
 {
     struct stat st;
 
@@ -74,36 +75,50 @@ uint64_t sources_state(const struct sources *s, const char *path)
     return state ? state : 1;
 }
 
-static struct source *read_source(struct sources *s, const char *path)
-{
-    struct source *f = xcalloc(1, sizeof *f);
-    statements_scan *scan = statements_scanner(path);
-    struct stat st;
-
-    if (!scan || !is_usable(s, path, &st) || s->bytes + (size_t)st.st_size > MOST_OF_ALL)
-        return f;
-    AUTO_ERROR struct hq_error *err = file_read_regular(path, &f->text, MOST_BYTES);
-    if (err)
-        return f;
-    f->usable = true;
-    s->bytes += f->text.len;
-    scan(str_cstr(&f->text), f->text.len, &f->statements);
-    vec_push(&f->lines, 0);
-    for (size_t i = 0; i < f->text.len; i++)
-        if (f->text.s[i] == '\n')
-            vec_push(&f->lines, i + 1);
-    return f;
-}
-
-static const struct source *find(struct sources *s, const char *path)
+/* Every loop asks for its file: it is looked at once. */
+static struct source *source_of(struct sources *s, const char *path)
 {
     uint32_t number = intern_add(&s->paths, path);
 
     while (s->files.len <= number)
         vec_push(&s->files, NULL);
     if (!s->files.data[number])
-        s->files.data[number] = read_source(s, path);
-    return s->files.data[number]->usable ? s->files.data[number] : NULL;
+        s->files.data[number] = xcalloc(1, sizeof(struct source));
+    return s->files.data[number];
+}
+
+uint64_t sources_state(struct sources *s, const char *path)
+{
+    struct source *f = source_of(s, path);
+
+    if (!f->known)
+        f->state = look_at(s, path);
+    f->known = true;
+    return f->state;
+}
+
+static void read_source(struct sources *s, struct source *f, const char *path)
+{
+    AUTO_ERROR struct hq_error *err = s->bytes >= MOST_OF_ALL ? NULL : file_read_regular(path, &f->text, MOST_BYTES);
+
+    if (err || !f->text.len)
+        return;
+    s->bytes += f->text.len;
+    statements_scanner(path)(str_cstr(&f->text), f->text.len, &f->statements);
+    vec_push(&f->lines, 0);
+    for (size_t i = 0; i < f->text.len; i++)
+        if (f->text.s[i] == '\n')
+            vec_push(&f->lines, i + 1);
+}
+
+static const struct source *find(struct sources *s, const char *path)
+{
+    struct source *f = source_of(s, path);
+
+    if (!f->read && sources_state(s, path))
+        read_source(s, f, path);
+    f->read = true;
+    return f->lines.len ? f : NULL;
 }
 
 const struct statements *sources_statements(struct sources *s, const char *path)

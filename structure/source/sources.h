@@ -24,7 +24,8 @@ const struct statements *sources_statements(struct sources *s, const char *path)
  * not matter. */
 bool sources_line_names(struct sources *s, const char *path, uint32_t line, const char *name);
 
-/* Tells one state of a file from another: that it is not there, cannot be used, or was changed. */
-uint64_t sources_state(const struct sources *s, const char *path);
+/* Tells one state of a file from another, as it was when it was first asked for: that it is not there, cannot be used,
+ * or was changed. */
+uint64_t sources_state(struct sources *s, const char *path);
 
 #endif
