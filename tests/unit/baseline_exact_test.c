@@ -18,21 +18,11 @@ static struct baseline_value counted(const char *path, double mean, double sd, u
 static void check_values(const struct baseline_value *before, size_t old_count, const struct baseline_value *now,
                          size_t count, enum check_outcome want, const char *text)
 {
-    AUTO(arena_deinit) struct arena arena = {0};
-    struct baseline_query a = {.text = "q"}, b = {.text = "q"};
-    struct check_lines lines = {0};
-    AUTO_STR struct str all = {0};
+    AUTO_FREE char *all = NULL;
 
-    vec_append(&a.values, before, old_count);
-    vec_append(&b.values, now, count);
-    CHECK_EQ_INT(baseline_judge(&a, &b, 0.002, &arena, &lines, NULL), want);
-    vec_foreach(line, &lines)
-        str_addf(&all, "%s\n", *line);
-    if (!strstr(str_cstr(&all), text))
-        CHECK_EQ_STR(str_cstr(&all), text);
-    vec_deinit(&lines);
-    vec_deinit(&a.values);
-    vec_deinit(&b.values);
+    CHECK_EQ_INT(judge_all(before, old_count, now, count, 0.002, &all), want);
+    if (!strstr(all, text))
+        CHECK_EQ_STR(all, text);
 }
 
 static void check_one(struct baseline_value before, struct baseline_value now, enum check_outcome want,

@@ -10,32 +10,10 @@
 #include "tests/unit/uniform.h"
 #include <math.h>
 
-/* Judges values against those of a baseline; *text is all that is said, a line each, which the caller frees. */
-static enum check_outcome judge_all(const struct baseline_value *before, size_t old_count,
-                                    const struct baseline_value *now, size_t count, char **text)
-{
-    AUTO(arena_deinit) struct arena arena = {0};
-    struct baseline_query a = {.text = "q"}, b = {.text = "q"};
-    struct check_lines lines = {0};
-    AUTO_STR struct str all = {0};
-
-    vec_append(&a.values, before, old_count);
-    vec_append(&b.values, now, count);
-    enum check_outcome outcome = baseline_judge(&a, &b, 0.01 / 20, &arena, &lines, NULL);
-
-    vec_foreach(line, &lines)
-        str_addf(&all, "%s\n", *line);
-    *text = xstrdup(str_cstr(&all));
-    vec_deinit(&lines);
-    vec_deinit(&a.values);
-    vec_deinit(&b.values);
-    return outcome;
-}
-
 /* *line: the first of them. */
 static enum check_outcome judge(struct baseline_value before, struct baseline_value now, char **line)
 {
-    enum check_outcome outcome = judge_all(&before, 1, &now, 1, line);
+    enum check_outcome outcome = judge_all(&before, 1, &now, 1, 0.01 / 20, line);
 
     (*line)[strcspn(*line, "\n")] = 0;
     return outcome;
@@ -169,7 +147,7 @@ static enum check_outcome judge_three(double third, const char *name, double now
                                          runs("procedure g", (1 - now_third) * (0.5 - third) / (1 - third), 0.01, 5),
                                          runs(name, now_third, 0.01, 5)};
 
-    return judge_all(before, third > 0 ? 3 : 2, now, 3, text);
+    return judge_all(before, third > 0 ? 3 : 2, now, 3, 0.01 / 20, text);
 }
 
 /* A procedure that takes a third of the time and was not there is a rise, though each that was takes more. */
@@ -220,7 +198,7 @@ TEST(what_cannot_be_told_hides_no_rise)
                                 now[] = {share("procedure f", 0.46, 20000), share("procedure g", 0.3, 30)};
     AUTO_FREE char *text = NULL;
 
-    CHECK_EQ_INT(judge_all(before, 2, now, 2, &text), CHECK_FAIL);
+    CHECK_EQ_INT(judge_all(before, 2, now, 2, 0.01 / 20, &text), CHECK_FAIL);
     CHECK(strstr(text, "rose: cputime.x of procedure f") && strstr(text, "cannot tell: 1 value"));
 }
 
@@ -232,8 +210,8 @@ TEST(new_amounts)
                                 little[] = {exact("procedure f", 1024000), exact("procedure g", 5000)},
                                 much[] = {exact("procedure f", 1024000), exact("procedure g", 512000)};
 
-    CHECK_EQ_INT(judge_all(&before, 1, little, 2, &small), CHECK_PASS);
-    CHECK_EQ_INT(judge_all(&before, 1, much, 2, &large), CHECK_FAIL);
+    CHECK_EQ_INT(judge_all(&before, 1, little, 2, 0.01 / 20, &small), CHECK_PASS);
+    CHECK_EQ_INT(judge_all(&before, 1, much, 2, 0.01 / 20, &large), CHECK_FAIL);
     CHECK(strstr(large, "new: alloc_bytes of procedure g: 5 KiB -> 500 KiB"));
 }
 
@@ -244,7 +222,7 @@ TEST(the_former_name_is_that_of_the_nearest)
                                 now[] = {runs("procedure f", 0.56, 0.01, 5), runs("procedure n", 0.217, 0.01, 5)};
     AUTO_FREE char *text = NULL;
 
-    CHECK_EQ_INT(judge_all(before, 3, now, 2, &text), CHECK_INCONCLUSIVE);
+    CHECK_EQ_INT(judge_all(before, 3, now, 2, 0.01 / 20, &text), CHECK_INCONCLUSIVE);
     CHECK(strstr(text, "procedure h (22.0%) is gone, procedure n (21.7%) is new"));
 }
 
@@ -256,7 +234,7 @@ static int runs_wanted(unsigned old_runs, unsigned now_runs)
     AUTO_FREE char *text = NULL;
     int wanted = 0;
 
-    judge_all(&before, 1, &now, 1, &text);
+    judge_all(&before, 1, &now, 1, 0.01 / 20, &text);
     sscanf(text, "cannot tell: 1 value: about %d runs", &wanted);
     return wanted;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of baselines, for their tests: a share of one run, what several runs have, an exact one. */
+/* Values of baselines, for their tests: a share of one run, what several runs have, an exact one; and what is said of
+ * them. */
 #ifndef HQ_TESTS_BASELINE_VALUES_H
 #define HQ_TESTS_BASELINE_VALUES_H
 
 #include "repl/baseline.h"
+#include "common/mem.h"
 #include <math.h>
 
 static inline struct baseline_value share(const char *path, double x, double samples)
@@ -36,6 +38,29 @@ static inline struct baseline_value exact(const char *path, double x)
                                    .value = x,
                                    .dim = DIM_BYTES,
                                    .tolerance = 0.005};
+}
+
+/* Judges values against those of a baseline, at a level; *text is all that is said, a line each, which the caller
+ * frees. */
+static inline enum check_outcome judge_all(const struct baseline_value *before, size_t old_count,
+                                           const struct baseline_value *now, size_t count, double alpha, char **text)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct baseline_query a = {.text = "q"}, b = {.text = "q"};
+    struct check_lines lines = {0};
+    AUTO_STR struct str all = {0};
+
+    vec_append(&a.values, before, old_count);
+    vec_append(&b.values, now, count);
+    enum check_outcome outcome = baseline_judge(&a, &b, alpha, &arena, &lines, NULL);
+
+    vec_foreach(line, &lines)
+        str_addf(&all, "%s\n", *line);
+    *text = xstrdup(str_cstr(&all));
+    vec_deinit(&lines);
+    vec_deinit(&a.values);
+    vec_deinit(&b.values);
+    return outcome;
 }
 
 #endif
