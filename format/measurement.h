@@ -35,10 +35,6 @@
 #define HQM_DIRECTORY "measurements" /* below the database directory */
 #define HQM_UNMEASURED \
     ".unmeasured" /* HOST.unmeasured: lines PATH, tab, reason: programs started there that could not be measured */
-/* With less memory for data (RLIMIT_DATA), or for all (RLIMIT_AS), the loader that has loaded the collector may find no
- * room for the program's own libraries: then it is not loaded. */
-#define HQM_LEAST_DATA  (8 << 20)
-#define HQM_LEAST_SPACE (16 << 20)
 #define HQM_NAMES \
     ".map" /* HOST-PID-SERIAL.map: lines START SIZE NAME of code that lies in no module, numbers in hexadecimal; the \
               last line that holds an address names it */

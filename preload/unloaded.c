@@ -2,6 +2,7 @@
 #include "preload/unloaded.h"
 
 #include "format/measurement.h"
+#include "format/room.h"
 #include "preload/confine.h"
 #include "preload/options.h"
 #include "preload/raw.h"
@@ -34,21 +35,14 @@ static const char *value_of(char *const environment[], const char *name)
     return NULL;
 }
 
-/* A loader that audits makes room for thread-local storage before it knows of the collector, and then there is none. */
-static bool is_audited(char *const environment[])
-{
-    const char *libraries = value_of(environment, AUDIT), *tunables = value_of(environment, TUNABLES);
-
-    return libraries && *libraries && !(tunables && strstr(tunables, "optional_static_tls"));
-}
-
-/* Would the loader, with the collector's memory in it, have no room for the program's own libraries? */
+/* Limits that cannot be asked for are none. */
 static bool is_short_of_memory(void)
 {
-    struct rlimit data, all;
+    struct rlimit data = {.rlim_cur = RLIM_INFINITY}, all = data;
 
-    return (raw_getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < HQM_LEAST_DATA) ||
-           (raw_getrlimit(RLIMIT_AS, &all) == 0 && all.rlim_cur < HQM_LEAST_SPACE);
+    raw_getrlimit(RLIMIT_DATA, &data);
+    raw_getrlimit(RLIMIT_AS, &all);
+    return hqm_is_short_of_memory(data, all);
 }
 
 /* The next library of the list: returns its length, 0 at the end, and moves `at` to its start. */
@@ -186,7 +180,7 @@ static bool examine(struct texts *texts, const char *path, bool search, char *co
         why = "started without LD_PRELOAD in its environment";
     else if (!visible && !why)
         why = "started where the collector's library is not to be seen";
-    else if (!why && is_audited(environment))
+    else if (!why && hqm_is_audited(value_of(environment, AUDIT), value_of(environment, TUNABLES)))
         why = "started with LD_AUDIT", refused = true;
     else if (!why && is_short_of_memory())
         why = "started with a limit of memory (ulimit -d, -v) that has no room for the collector", refused = true;

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
-#include "format/measurement.h"
+#include "format/room.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -151,26 +151,19 @@ static bool examine(const char *path, int depth, struct str *obstacle, enum reco
     return silent;
 }
 
-/* preload/unloaded.c asks the same of what the program starts. */
-static bool is_audited(void)
-{
-    const char *libraries = getenv("LD_AUDIT"), *tunables = getenv("GLIBC_TUNABLES");
-
-    return libraries && *libraries && !(tunables && strstr(tunables, "optional_static_tls"));
-}
-
-/* Likewise. */
+/* Limits that cannot be asked for are none. */
 static bool is_short_of_memory(void)
 {
-    struct rlimit data, all;
+    struct rlimit data = {.rlim_cur = RLIM_INFINITY}, all = data;
 
-    return (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < HQM_LEAST_DATA) ||
-           (getrlimit(RLIMIT_AS, &all) == 0 && all.rlim_cur < HQM_LEAST_SPACE);
+    getrlimit(RLIMIT_DATA, &data);
+    getrlimit(RLIMIT_AS, &all);
+    return hqm_is_short_of_memory(data, all);
 }
 
 bool record_find_obstacle(const char *path, struct str *obstacle, enum record_obstacle *kind)
 {
-    bool audited = is_audited();
+    bool audited = hqm_is_audited(getenv("LD_AUDIT"), getenv("GLIBC_TUNABLES"));
 
     *kind = RECORD_NO_OBSTACLE;
     if (!audited && !is_short_of_memory())
