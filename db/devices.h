@@ -13,7 +13,7 @@
 
 enum { DEVICE_TICK_NS = 1000 }; /* what a weight of 1 stands for in traces of queues */
 
-/* Whether the traces of queues are those of this event's metric. */
+/* Whether the traces of queues are those of this event's metric (devices_fill.c). */
 bool devices_are_traced(const struct process_event *e);
 
 /* For the first pass: queues, as threads of the process too, and commands, with their call paths in the tree. */
@@ -27,7 +27,7 @@ uint32_t devices_code(struct model *m, const struct calltree *tree, const struct
 /* Queues and commands into the model. `frames`: the tree's frame -> the model's. */
 void devices_add(const struct process *p, const uint32_t *frames, uint32_t first_profile, struct model *model);
 
-/* For the second pass: values and traces of the queues' profiles. */
+/* For the second pass: values and traces of the queues' profiles (devices_fill.c). */
 void devices_fill(const struct process *p, const struct process_places *places, struct process_data *out);
 
 #endif
