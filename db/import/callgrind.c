@@ -26,7 +26,6 @@ struct callgrind {
     /* where the reader is */
     uint32_t object, file, function; /* function: index, HQDB_NONE */
     uint32_t callee_object, callee_file, callee;
-    uint64_t call_count;
     bool in_call, has_calls; /* the next line is the cost of a call; there was one */
 };
 
@@ -48,12 +47,14 @@ static void cg_graph_init(struct cg_graph *g)
 {
     *g = (struct cg_graph){0};
     keymap_init(&g->function_keys, 2 * sizeof(uint32_t));
+    keymap_init(&g->symbol_keys, 2 * sizeof(uint32_t));
 }
 
 static void cg_graph_clear(struct cg_graph *g)
 {
     vec_clear(&g->functions);
     keymap_clear(&g->function_keys);
+    keymap_clear(&g->symbol_keys);
     vec_clear(&g->costs);
     vec_clear(&g->calls);
     vec_clear(&g->numbers);
@@ -63,6 +64,7 @@ static void cg_graph_deinit(struct cg_graph *g)
 {
     vec_deinit(&g->functions);
     keymap_deinit(&g->function_keys);
+    keymap_deinit(&g->symbol_keys);
     vec_deinit(&g->costs);
     vec_deinit(&g->calls);
     vec_deinit(&g->numbers);
@@ -115,14 +117,35 @@ static uint32_t plain_name(struct callgrind *c, uint32_t name)
 
 static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file, uint32_t name)
 {
-    uint32_t key[2] = {object, name};
     bool is_new;
-    uint32_t i = keymap_add(&c->graph.function_keys, key, &is_new);
+    uint32_t symbol = keymap_add(&c->graph.symbol_keys, (uint32_t[]){object, name}, &is_new);
+    uint32_t i = keymap_add(&c->graph.function_keys, (uint32_t[]){symbol, file}, &is_new);
 
     if (is_new)
-        vec_push(&c->graph.functions,
-                 (struct cg_function){.name = plain_name(c, name), .file = known(c, file), .object = known(c, object)});
+        vec_push(&c->graph.functions, (struct cg_function){.name = plain_name(c, name),
+                                                           .file = known(c, file),
+                                                           .object = known(c, object),
+                                                           .symbol = symbol});
     return i;
+}
+
+/* Some writers leave the callee's file out where it is another: then it is the one function of that name. */
+static void join_callees(struct cg_graph *g)
+{
+    enum { SEVERAL = HQDB_NONE - 1 };
+    AUTO_FREE uint32_t *only = xcalloc(g->symbol_keys.len + 1, sizeof *only);
+
+    for (size_t i = 0; i < g->symbol_keys.len; i++)
+        only[i] = HQDB_NONE;
+    vec_foreach(f, &g->functions)
+        if (f->begun)
+            only[f->symbol] = only[f->symbol] == HQDB_NONE ? (uint32_t)(f - g->functions.data) : (uint32_t)SEVERAL;
+    vec_foreach(call, &g->calls) {
+        const struct cg_function *callee = &g->functions.data[call->callee];
+
+        if (!callee->begun && only[callee->symbol] < SEVERAL)
+            call->callee = only[callee->symbol];
+    }
 }
 
 /* ---- header ---- */
@@ -194,6 +217,7 @@ static void give_graph(struct callgrind *c)
     if (c->graph.costs.len) {
         c->graph.metrics = c->metrics;
         c->graph.profile = import_profile(c->im, c->pid, c->thread, c->thread, c->command);
+        join_callees(&c->graph);
         cg_give(&c->graph, c->im);
     }
     cg_graph_clear(&c->graph);
@@ -308,18 +332,17 @@ static struct hq_error *take_cost(struct callgrind *c, char *line)
     for (size_t e = 0; e < c->graph.event_count; e++)
         any |= c->graph.numbers.data[costs + e] != 0;
     if (c->in_call)
-        vec_push(&c->graph.calls, (struct cg_call){c->function, c->callee, file, source_line, costs, c->call_count});
+        vec_push(&c->graph.calls, (struct cg_call){c->function, c->callee, file, source_line, costs});
     else if (any)
         vec_push(&c->graph.costs, (struct cg_cost){c->function, file, source_line, costs});
     c->in_call = false;
     return NULL;
 }
 
-static struct hq_error *take_call(struct callgrind *c, const char *text)
+static struct hq_error *take_call(struct callgrind *c)
 {
     if (c->callee == HQDB_NONE || c->function == HQDB_NONE)
         return input_bad_line(&c->in, "there is a call, but no `fn=` and `cfn=` before it");
-    c->call_count = strtoull(text, NULL, 10);
     c->in_call = c->has_calls = true;
     return NULL;
 }
@@ -332,6 +355,7 @@ static struct hq_error *take_name(struct callgrind *c, const char *line)
     if ((text = after(line, "fn="))) {
         HQ_TRY(name_of(c, NAMES_FUNCTION, text, &name));
         c->function = function_of(c, c->object, c->file, name);
+        c->graph.functions.data[c->function].begun = true;
         c->callee_object = c->object;
         c->callee_file = c->file;
     } else if ((text = after(line, "cfn="))) {
@@ -350,7 +374,7 @@ static struct hq_error *take_name(struct callgrind *c, const char *line)
     } else if ((text = after(line, "cob="))) {
         return name_of(c, NAMES_OBJECT, text, &c->callee_object);
     } else if ((text = after(line, "calls="))) {
-        return take_call(c, text);
+        return take_call(c);
     } else if ((text = after(line, "jfi=")) || (text = after(line, "jfn="))) {
         /* Jumps are of no use here, but a name may be given where one leads to. */
         return name_of(c, line[2] == 'i' ? NAMES_FILE : NAMES_FUNCTION, text, &name);

@@ -19,15 +19,17 @@ struct cg_cost {
 }; /* costs: index of its first number */
 struct cg_call {
     uint32_t caller, callee, file, line, costs;
-    uint64_t count;
 };
 struct cg_function {
-    uint32_t name, file, object;
-}; /* texts in im->names */
+    uint32_t name, file, object; /* texts in im->names */
+    uint32_t symbol;             /* those of one object and name have one */
+    bool begun;                  /* it has an `fn=` line, not only calls to it */
+};
 
 struct cg_graph {
     VEC(struct cg_function) functions;
-    struct keymap function_keys; /* object, name */
+    struct keymap function_keys; /* symbol, file: procedures of several files may have one name */
+    struct keymap symbol_keys;   /* object, name */
     VEC(struct cg_cost) costs;
     VEC(struct cg_call) calls;
     VEC(int64_t) numbers; /* event_count of each cost and call */

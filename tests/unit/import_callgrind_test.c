@@ -55,6 +55,35 @@ TEST(costs_are_shared_out_to_callers)
                  "  line m.c:30 9 1\n");
 }
 
+/* Two procedures `help` of one program, in a.c and b.c; the call from ga is in what is inlined from in.h. */
+TEST(procedures_of_one_name_in_several_files_are_several)
+{
+    CHECK_IMPORT("callgrind",
+                 "events: Ir\nob=prog\nfl=(1) a.c\nfn=(1) ga\n1 1\nfi=(3) in.h\ncfi=(1)\ncfn=(2) help\ncalls=1 5\n2 10\n"
+                 "fl=(1)\nfn=(2)\n5 10\n"
+                 "fl=(2) b.c\nfn=(4) gb\n1 1\ncfn=(3) help\ncalls=1 7\n2 300\nfn=(3)\n7 300\n",
+                 "metrics: ir\n"
+                 "ga [prog] 11\n"
+                 " line a.c:1 1\n"
+                 " help [prog] (in.h:2) 10\n"
+                 "  line a.c:5 10\n"
+                 "gb [prog] 301\n"
+                 " line b.c:1 1\n"
+                 " help [prog] (b.c:2) 300\n"
+                 "  line b.c:7 300\n");
+}
+
+/* A writer that tells no file of a callee, which is in another one than the caller. */
+TEST(a_callee_without_its_file_is_the_one_of_that_name)
+{
+    CHECK_IMPORT("callgrind", "events: Ir\nfl=a.c\nfn=main\n1 1\ncfn=g\ncalls=1 7\n2 20\nfl=b.c\nfn=g\n7 20\n",
+                 "metrics: ir\n"
+                 "main 21\n"
+                 " line a.c:1 1\n"
+                 " g (a.c:2) 20\n"
+                 "  line b.c:7 20\n");
+}
+
 TEST(it_says_that_paths_are_estimates)
 {
     struct db *db = NULL;
