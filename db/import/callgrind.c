@@ -18,9 +18,9 @@ struct callgrind {
     struct map names[NAME_KINDS]; /* number in the file -> text */
     struct map long_names;        /* event -> text of its `event:` line */
     uint32_t metrics[CG_EVENTS_MAX];
-    unsigned positions; /* numbers before the costs: 1, or 2 with instructions */
+    unsigned positions; /* numbers before the costs: of instruction, basic block and line those that were asked for */
     bool line_is_last;
-    uint64_t position[2];
+    uint64_t position[3];
     uint32_t pid, thread;
     const char *command;
     /* where the reader is */
@@ -245,10 +245,10 @@ static struct hq_error *take_header(struct callgrind *c, const char *line, bool 
     if ((text = after(line, "event:"))) {
         take_long_name(c, text);
     } else if ((text = after(line, "positions:"))) {
-        bool instructions = strstr(text, "instr") != NULL, lines = strstr(text, "line") != NULL;
+        unsigned addresses = !!strstr(text, "instr") + !!strstr(text, "bb");
 
-        c->positions = instructions && lines ? 2 : 1;
-        c->line_is_last = lines || !instructions;
+        c->line_is_last = strstr(text, "line") || !addresses;
+        c->positions = addresses + c->line_is_last;
     } else if ((text = after(line, "pid:"))) {
         c->pid = (uint32_t)strtoul(text, NULL, 10);
     } else if ((text = after(line, "cmd:"))) {

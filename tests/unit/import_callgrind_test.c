@@ -58,19 +58,20 @@ TEST(costs_are_shared_out_to_callers)
 /* Two procedures `help` of one program, in a.c and b.c; the call from ga is in what is inlined from in.h. */
 TEST(procedures_of_one_name_in_several_files_are_several)
 {
-    CHECK_IMPORT("callgrind",
-                 "events: Ir\nob=prog\nfl=(1) a.c\nfn=(1) ga\n1 1\nfi=(3) in.h\ncfi=(1)\ncfn=(2) help\ncalls=1 5\n2 10\n"
-                 "fl=(1)\nfn=(2)\n5 10\n"
-                 "fl=(2) b.c\nfn=(4) gb\n1 1\ncfn=(3) help\ncalls=1 7\n2 300\nfn=(3)\n7 300\n",
-                 "metrics: ir\n"
-                 "ga [prog] 11\n"
-                 " line a.c:1 1\n"
-                 " help [prog] (in.h:2) 10\n"
-                 "  line a.c:5 10\n"
-                 "gb [prog] 301\n"
-                 " line b.c:1 1\n"
-                 " help [prog] (b.c:2) 300\n"
-                 "  line b.c:7 300\n");
+    CHECK_IMPORT(
+        "callgrind",
+        "events: Ir\nob=prog\nfl=(1) a.c\nfn=(1) ga\n1 1\nfi=(3) in.h\ncfi=(1)\ncfn=(2) help\ncalls=1 5\n2 10\n"
+        "fl=(1)\nfn=(2)\n5 10\n"
+        "fl=(2) b.c\nfn=(4) gb\n1 1\ncfn=(3) help\ncalls=1 7\n2 300\nfn=(3)\n7 300\n",
+        "metrics: ir\n"
+        "ga [prog] 11\n"
+        " line a.c:1 1\n"
+        " help [prog] (in.h:2) 10\n"
+        "  line a.c:5 10\n"
+        "gb [prog] 301\n"
+        " line b.c:1 1\n"
+        " help [prog] (b.c:2) 300\n"
+        "  line b.c:7 300\n");
 }
 
 /* A writer that tells no file of a callee, which is in another one than the caller. */
@@ -97,6 +98,20 @@ TEST(it_says_that_paths_are_estimates)
     CHECK_EQ_STR(db_string(db, db->profiles[0].command), "./prog x");
     CHECK_EQ_INT(db->profiles[0].pid, 12);
     db_close(db);
+}
+
+TEST(basic_blocks_have_a_position_too)
+{
+    CHECK_IMPORT("callgrind",
+                 "events: Ir\npositions: instr bb line\nfl=a.c\nfn=main\n0x400 0x400 3 1\n+4 * +2 8\n"
+                 "fn=f\n0x500 0x500 9 2\n",
+                 "metrics: ir\n"
+                 "f 2\n"
+                 " line a.c:9 2\n"
+                 "main 9\n"
+                 " line a.c:3 1\n"
+                 " line a.c:5 8\n");
+    CHECK_IMPORT("callgrind", "events: Ir\npositions: bb\nfl=a.c\nfn=main\n0x400 7\n", "metrics: ir\nmain 7\n");
 }
 
 TEST(instructions_recursion_and_threads)
