@@ -22,11 +22,15 @@ struct callgrind {
     bool line_is_last;
     uint64_t position[3];
     uint32_t pid, thread;
+    struct map profiles; /* pid and thread -> profile: parts of a thread are one */
     const char *command;
     /* where the reader is */
     uint32_t object, file, function; /* function: index, HQDB_NONE */
     uint32_t callee_object, callee_file, callee;
     bool in_call, has_calls; /* the next line is the cost of a call; there was one */
+    bool by_callgrind;       /* and not by another writer of its format */
+    bool summed;             /* there was a `summary:` of this part */
+    uint32_t totals;         /* first number of its `totals:`, or HQDB_NONE */
 };
 
 bool callgrind_sniff(const struct import_probe *p)
@@ -211,18 +215,76 @@ static struct hq_error *take_events(struct callgrind *c, const char *text)
     return NULL;
 }
 
-/* Makes a profile of the costs that were read so far, and starts anew. */
-static void give_graph(struct callgrind *c)
+static struct hq_error *take_numbers(struct callgrind *c, const char *at, uint32_t *costs)
 {
+    *costs = (uint32_t)c->graph.numbers.len;
+    for (size_t e = 0; e < c->graph.event_count; e++) {
+        char *end;
+
+        at += strspn(at, " \t");
+        errno = 0;
+        unsigned long long x = strtoull(at, &end, 10);
+
+        if (*at == '-' || errno || x >> 60)
+            return input_bad_line(&c->in, "a cost is out of range");
+        if (end == at && *at)
+            return input_bad_line(&c->in, "a cost is no number");
+        vec_push(&c->graph.numbers, (int64_t)x);
+        at = end;
+    }
+    return at[strspn(at, " \t")] ? input_bad_line(&c->in, "there are more costs than events") : NULL;
+}
+
+/* callgrind ends each part with the sums of its costs; without them the rest of the file is missing. */
+static struct hq_error *check_totals(struct callgrind *c)
+{
+    const struct cg_graph *g = &c->graph;
+
+    if (!c->by_callgrind || !c->summed)
+        return NULL;
+    if (c->totals == HQDB_NONE)
+        return input_bad_line(&c->in, "the file is cut off: there is no `totals:` behind the costs");
+    for (size_t e = 0; e < g->event_count; e++) {
+        uint64_t sum = 0, total = (uint64_t)g->numbers.data[c->totals + e];
+
+        vec_foreach(cost, &g->costs)
+            if (__builtin_add_overflow(sum, (uint64_t)g->numbers.data[cost->costs + e], &sum))
+                return NULL; /* That is said when they are added up. */
+        if (sum != total)
+            return input_bad_line(&c->in, "the costs before this line add up to %llu, their `totals:` are %llu",
+                                  (unsigned long long)sum, (unsigned long long)total);
+    }
+    return NULL;
+}
+
+static uint32_t profile_of(struct callgrind *c)
+{
+    uint64_t key = (uint64_t)c->pid << 32 | c->thread, *known = map_find(&c->profiles, key);
+
+    if (known)
+        return (uint32_t)*known;
+    uint32_t profile = import_profile(c->im, c->pid, c->thread, c->thread, c->command);
+
+    map_put(&c->profiles, key, profile);
+    return profile;
+}
+
+/* Gives the costs that were read so far, and starts anew. */
+static struct hq_error *give_graph(struct callgrind *c)
+{
+    HQ_TRY(check_totals(c));
     if (c->graph.costs.len) {
         c->graph.metrics = c->metrics;
-        c->graph.profile = import_profile(c->im, c->pid, c->thread, c->thread, c->command);
+        c->graph.profile = profile_of(c);
         join_callees(&c->graph);
         cg_give(&c->graph, c->im);
     }
     cg_graph_clear(&c->graph);
     c->function = c->callee = HQDB_NONE;
     c->in_call = false;
+    c->summed = false;
+    c->totals = HQDB_NONE;
+    return NULL;
 }
 
 static const char *after(const char *line, const char *key)
@@ -253,10 +315,16 @@ static struct hq_error *take_header(struct callgrind *c, const char *line, bool 
         c->pid = (uint32_t)strtoul(text, NULL, 10);
     } else if ((text = after(line, "cmd:"))) {
         c->command = import_keep(c->im, text);
+    } else if ((text = after(line, "creator:"))) {
+        c->by_callgrind = !strncmp(text, "callgrind-", 10);
+    } else if (after(line, "summary:")) {
+        c->summed = true;
+    } else if (c->by_callgrind && (text = after(line, "totals:"))) {
+        return take_numbers(c, text, &c->totals);
     } else if ((text = after(line, "part:"))) {
-        give_graph(c);
+        HQ_TRY(give_graph(c));
     } else if ((text = after(line, "thread:"))) {
-        give_graph(c);
+        HQ_TRY(give_graph(c));
         c->thread = (uint32_t)strtoul(text, NULL, 10);
     }
     return NULL;
@@ -287,26 +355,6 @@ static bool take_position(uint64_t *position, char **at)
     *position = x;
     return !errno && !(sign == '+' && __builtin_add_overflow(before, x, position)) &&
            !(sign == '-' && __builtin_sub_overflow(before, x, position));
-}
-
-static struct hq_error *take_numbers(struct callgrind *c, char *at, uint32_t *costs)
-{
-    *costs = (uint32_t)c->graph.numbers.len;
-    for (size_t e = 0; e < c->graph.event_count; e++) {
-        char *end;
-
-        at += strspn(at, " \t");
-        errno = 0;
-        unsigned long long x = strtoull(at, &end, 10);
-
-        if (*at == '-' || errno || x >> 60)
-            return input_bad_line(&c->in, "a cost is out of range");
-        if (end == at && *at)
-            return input_bad_line(&c->in, "a cost is no number");
-        vec_push(&c->graph.numbers, (int64_t)x);
-        at = end;
-    }
-    return at[strspn(at, " \t")] ? input_bad_line(&c->in, "there are more costs than events") : NULL;
 }
 
 static struct hq_error *take_cost(struct callgrind *c, char *line)
@@ -409,7 +457,7 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
             return input_bad_line(&c->in, "the costs before this line: %s", import_problem(c->im));
     }
     HQ_TRY(input_error(&c->in));
-    give_graph(c);
+    HQ_TRY(give_graph(c));
     import_fact(c->im, "call paths",
                 !c->has_calls ? "none: the file holds no calls"
                               : "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
@@ -419,7 +467,12 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
 
 struct hq_error *callgrind_read(struct import *im, const char *path)
 {
-    struct callgrind c = {.im = im, .positions = 1, .line_is_last = true, .function = HQDB_NONE, .callee = HQDB_NONE};
+    struct callgrind c = {.im = im,
+                          .positions = 1,
+                          .line_is_last = true,
+                          .function = HQDB_NONE,
+                          .callee = HQDB_NONE,
+                          .totals = HQDB_NONE};
 
     cg_graph_init(&c.graph);
     struct hq_error *error = take_all(&c, path);
@@ -429,5 +482,6 @@ struct hq_error *callgrind_read(struct import *im, const char *path)
     for (int i = 0; i < NAME_KINDS; i++)
         map_deinit(&c.names[i]);
     map_deinit(&c.long_names);
+    map_deinit(&c.profiles);
     return error;
 }

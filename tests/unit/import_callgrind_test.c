@@ -152,6 +152,35 @@ TEST(contexts_in_names_and_names_in_jumps)
         "   line a.c:2 3\n");
 }
 
+/* --combine-dumps=yes puts a thread's parts into one file. */
+TEST(parts_of_a_thread_are_one_profile)
+{
+    struct db *db = NULL;
+
+    CHECK_OK(import_text("callgrind",
+                         "# callgrind format\npid: 7\npart: 1\nthread: 1\nevents: Ir\nfn=main\n1 5\n"
+                         "part: 2\nthread: 2\nfn=f\n1 7\npart: 2\nthread: 1\nfn=main\n1 6\n",
+                         &db));
+    CHECK_OR_RETURN(db);
+    CHECK_EQ_INT(db->profile_count, 2);
+    db_close(db);
+}
+
+TEST(a_part_that_is_cut_off_is_refused)
+{
+#define OF_CALLGRIND "# callgrind format\ncreator: callgrind-3.19.0\nevents: Ir Dr\nsummary: 12 1\n\nfn=main\n1 5 1\n"
+    CHECK_REFUSED("callgrind", OF_CALLGRIND, "input:7: the file is cut off: there is no `totals:` behind the costs");
+    CHECK_REFUSED("callgrind", OF_CALLGRIND "part: 2\n", "input:8: the file is cut off");
+    CHECK_REFUSED("callgrind", OF_CALLGRIND "totals: 12 1\n",
+                  "input:8: the costs before this line add up to 5, their `totals:` are 12");
+    CHECK_IMPORT("callgrind", OF_CALLGRIND "2 7\n\ntotals: 12 1\n",
+                 "metrics: ir dr\n"
+                 "main 12 1\n");
+    /* Other writers mean other things by these. */
+    CHECK_IMPORT("callgrind", "creator: xdebug 3\nevents: Ir\nsummary: 12\nfn=main\n1 5\n", "metrics: ir\nmain 5\n");
+#undef OF_CALLGRIND
+}
+
 TEST(units_of_events)
 {
     struct db *db = NULL;
