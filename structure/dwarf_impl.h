@@ -154,6 +154,8 @@ void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
 void dwarf_scopes_free(struct dwarf *d);
 /* The type that a DIE says it has. */
 void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out); /* dwarf_types.c */
+/* Is its type a pointer (constant itself or not) to what is constant? */
+bool dwarf_points_to_const(const struct dwarf_file *f, Dwarf_Die die); /* dwarf_types.c */
 
 /* Address ranges of a DIE, clipped to executable code; appended to `out`. */
 struct dwarf_ranges {

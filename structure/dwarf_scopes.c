@@ -137,6 +137,7 @@ struct signature {
     struct str text;
     bool found, constant;
     bool whole; /* with what it is called with */
+    bool cut;   /* which is not known: names would lie in one another too deep, or be too many */
 };
 
 static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
@@ -147,11 +148,7 @@ static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
     if (dwarf_tag_of(g->f, die) != DW_TAG_formal_parameter)
         return;
     if (dwarf_has(g->f, die, DW_AT_artificial)) {
-        struct str object = {0};
-
-        dwarf_add_type(g->d, g->f, die, &object);
-        g->constant = strstr(str_cstr(&object), " const*") != NULL;
-        str_deinit(&object);
+        g->constant = dwarf_points_to_const(g->f, die);
         return;
     }
     if (g->text.len)
@@ -175,10 +172,14 @@ static void find_call(void *arg, Dwarf_Die die, Dwarf_Off offset)
         !dwarf_ok(g->f->dbg, dwarf_diename(die, &name, &err), &err) || strncmp(name, "operator()", 10))
         return;
     g->found = true;
-    if (g->whole && dwarf_name_begin(g->d)) {
-        dwarf_children(g->f, die, add_parameter, g);
-        g->d->naming--;
+    if (!g->whole)
+        return;
+    if (!dwarf_name_begin(g->d)) {
+        g->cut = true;
+        return;
     }
+    dwarf_children(g->f, die, add_parameter, g);
+    g->d->naming--;
 }
 
 /* Returns the call operator of a lambda's class, with its signature if `whole`; not found if it is another class. */
@@ -195,10 +196,11 @@ static struct signature call_of(struct dwarf *d, const struct dwarf_file *f, Dwa
     return g;
 }
 
-/* Is it counted with a lambda of this signature, or, like that, no lambda? */
-static bool counts_with(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class, const struct signature *call)
+/* Is it counted with a lambda of this signature, or, like that, no lambda? That may not be known. */
+static bool counts_with(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class, struct signature *call)
 {
     struct signature g = call_of(d, f, class, d->lambdas_by_signature);
+    call->cut |= g.cut;
     bool same = g.found == call->found &&
                 (!g.found || !d->lambdas_by_signature || !strcmp(str_cstr(&g.text), str_cstr(&call->text)));
 
@@ -218,7 +220,9 @@ static void add_unnamed(struct dwarf *d, const struct dwarf_file *f, const struc
         number += is_class(other->tag) && other->unnamed && other->place < s->list.data[at].place &&
                   host_of(s, (uint32_t)(other - s->list.data)) == host_of(s, at) &&
                   counts_with(d, f, other->start, &call);
-    if (call.found)
+    if (call.cut)
+        str_add(out, "{lambda(?)#?}");
+    else if (call.found)
         str_addf(out, "{lambda(%s)#%u}", str_cstr(&call.text), number);
     else
         str_addf(out, "{unnamed type#%u}", number);

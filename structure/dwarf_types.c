@@ -56,6 +56,25 @@ static Dwarf_Die type_die(const struct dwarf_file *f, Dwarf_Die die)
     return out;
 }
 
+/* Names nothing: the object of a lambda's call is of the class whose name is being made. */
+bool dwarf_points_to_const(const struct dwarf_file *f, Dwarf_Die die)
+{
+    Dwarf_Die type = type_die(f, die), target = NULL;
+
+    if (dwarf_tag_of(f, type) == DW_TAG_const_type) { /* the pointer itself, in a definition */
+        Dwarf_Die pointer = type_die(f, type);
+
+        dwarf_dealloc_die(type);
+        type = pointer;
+    }
+    if (dwarf_tag_of(f, type) == DW_TAG_pointer_type)
+        target = type_die(f, type);
+    bool is_const = dwarf_tag_of(f, target) == DW_TAG_const_type;
+    dwarf_dealloc_die(target);
+    dwarf_dealloc_die(type);
+    return is_const;
+}
+
 static void add_target(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, struct str *out)
 {
     Dwarf_Die target = type_die(f, die);

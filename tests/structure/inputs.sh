@@ -103,10 +103,15 @@ int main(int argc, char **argv) {
 }
 END
 g++ -O0 -o symbols over.cc && nm -C symbols >truth
-g++ -O2 -g -o over over.cc && "$HQ" structure over | sed -n 's/^ *\(inlined \)\{0,1\}\([a-z:]*<main.*>\).*  .*/\2/p' | sort -u >names
-if [ "$(grep -c '^run<main::{lambda(int)#[123]}>' names)" = 3 ] && [ "$(grep -c '^inl<main::{lambda(int)#[345]}>' names)" = 2 ] &&
-    grep -q '^ns::box<main::{lambda(int)#[0-9]}, 2>' names && [ -z "$(while read -r name; do grep -qF "$name" truth || echo "$name"; done <names)" ]; then passed=$((passed + 1)); else
-    failed=$((failed + 1)); echo "not ok names of instances over lambdas"; cat names; grep lambda truth; fi
+g++ -O2 -g -S over.cc
+# Compilers of either way of counting lambdas number these alike.
+for major in "$(g++ -dumpversion)" 14; do
+    sed "s/\"GNU C++\([0-9]*\) [0-9]*/\"GNU C++\1 ${major%%.*}/" over.s >as.s
+    g++ -o over as.s && "$HQ" structure over | sed -n 's/^ *\(inlined \)\{0,1\}\([a-z:]*<main.*>\).*  .*/\2/p' | sort -u >names
+    if [ "$(grep -c '^run<main::{lambda(int)#[123]}>' names)" = 3 ] && [ "$(grep -c '^inl<main::{lambda(int)#[345]}>' names)" = 2 ] &&
+        grep -q '^ns::box<main::{lambda(int)#[0-9]}, 2>' names && [ -z "$(while read -r name; do grep -qF "$name" truth || echo "$name"; done <names)" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1)); echo "not ok names of instances over lambdas, by g++ $major"; cat names; grep lambda truth; fi
+done
 
 # Templates over lambdas in one another, as views in a pipeline are: each lambda has its name at any depth.
 cat >views.cc <<'END'
