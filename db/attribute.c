@@ -102,10 +102,13 @@ static const struct place *place_of(const struct attribution *a, uint32_t module
 
 /* ---- frames ---- */
 
-/* The line of a procedure that no file describes, in a module of its own. */
-static uint32_t stand_in(struct attribution *a, const char *module_name, const char *name, const char *note)
+/* The line of the procedure that stands for code that no file describes, in a module of its own. */
+static uint32_t generated_line(struct attribution *a)
 {
-    uint32_t module = model_module(a->model, module_name, "", 0, note), file, procedure;
+    uint32_t module = model_module(a->model, HQDB_GENERATED, "", 0,
+                                   "code that was made while the program ran has no names; many just-in-time "
+                                   "compilers can tell them in /tmp/perf-PID.map"),
+             file, procedure;
 
     file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE,
                                                        .parent = model_module_scope(a->model, module),
@@ -113,8 +116,8 @@ static uint32_t stand_in(struct attribution *a, const char *module_name, const c
                                                        .file = "",
                                                        .module = module});
     procedure = model_scope(
-        a->model,
-        &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = name, .file = "", .module = module});
+        a->model, &(struct model_scope){
+                      .kind = SCOPE_PROCEDURE, .parent = file, .name = HQDB_GENERATED, .file = "", .module = module});
     return model_scope(a->model,
                        &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
 }
@@ -122,33 +125,36 @@ static uint32_t stand_in(struct attribution *a, const char *module_name, const c
 static uint32_t nowhere_scope(struct attribution *a)
 {
     if (a->nowhere == HQDB_NONE)
-        a->nowhere = stand_in(a, HQDB_GENERATED, HQDB_GENERATED,
-                              "code that was made while the program ran has no names; many just-in-time compilers can "
-                              "tell them in /tmp/perf-PID.map");
+        a->nowhere = generated_line(a);
     return a->nowhere;
 }
 
-/* Returns a frame at the top for samples in the kernel of which it is not known what called it. */
-static uint32_t kernel_frame(struct attribution *a)
+/* Returns a frame for what is no work of the program's. */
+static uint32_t runtime_frame(struct attribution *a, uint32_t parent, uint32_t module, const char *name)
 {
-    uint32_t line = stand_in(a, "[kernel]", "[kernel, place unknown]",
-                             "changes of threads, and, where a user may not count what the kernel does "
-                             "(kernel.perf_event_paranoid), all else there: what called it is not known");
+    uint32_t scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_RUNTIME,
+                                                                 .parent = model_module_scope(a->model, module),
+                                                                 .name = name,
+                                                                 .file = "",
+                                                                 .module = module});
 
-    return model_frame(a->model, HQDB_NONE, model_code(a->model, HQDB_NONE, 0, line, line));
+    return model_frame(a->model, parent, model_code(a->model, module, 0, scope, scope));
+}
+
+/* Returns a frame for samples in the kernel of which it is not known what called it, at the top or in a region. */
+static uint32_t kernel_frame(struct attribution *a, uint32_t parent)
+{
+    uint32_t module = model_module(a->model, "[kernel]", "", 0,
+                                   "changes of threads, and, where a user may not count what the kernel does "
+                                   "(kernel.perf_event_paranoid), all else there: what called it is not known");
+
+    return runtime_frame(a, parent, module, "[kernel, place unknown]");
 }
 
 /* Returns a frame for the collector's own work below a place of the program. */
 static uint32_t own_frame(struct attribution *a, const struct module_work *w, uint32_t parent)
 {
-    uint32_t module = model_module(a->model, w->path, w->build_id, 0, NULL);
-    uint32_t scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_RUNTIME,
-                                                                 .parent = model_module_scope(a->model, module),
-                                                                 .name = HQDB_OWN_WORK,
-                                                                 .file = "",
-                                                                 .module = module});
-
-    return model_frame(a->model, parent, model_code(a->model, module, 0, scope, scope));
+    return runtime_frame(a, parent, model_module(a->model, w->path, w->build_id, 0, NULL), HQDB_OWN_WORK);
 }
 
 /* The procedure at a call site, NULL if it is in no module. */
@@ -347,7 +353,7 @@ static void place_frame(struct attribution *a, uint32_t frame)
     if (f->module == TREE_THREAD) {
         a->frames[frame] = thread_frame(a, f);
     } else if (f->module == TREE_PARTIAL && f->offset == HQM_PARTIAL_KERNEL) {
-        a->frames[frame] = kernel_frame(a);
+        a->frames[frame] = kernel_frame(a, parent_frame(a, f->parent));
     } else if (f->module == TREE_PARTIAL) {
         a->frames[frame] = model_root_frame(a->model, SCOPE_PARTIAL, partial_reason(f->offset));
     } else if ((a->elidable[frame] = elidable_depth(a, f)) != 0) {

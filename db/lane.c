@@ -402,7 +402,10 @@ static uint32_t step(struct lane *lane, const struct calltree *tree, struct call
         *entered = UINT8_MAX; /* what waits is in no phase of its own */
         inside = region(lane->lanes, tree, add, n->offset);
         return inside == LANES_NOWHERE ? parent : enter(tree, add, (struct tree_frame){0, TREE_WAIT, inside});
-    case HQM_NODE_PARTIAL: return enter(tree, add, (struct tree_frame){n->offset, TREE_PARTIAL, TREE_NONE});
+    case HQM_NODE_PARTIAL:
+        if (n->offset != HQM_PARTIAL_KERNEL || parent == LANES_NOWHERE)
+            parent = TREE_NONE;
+        return enter(tree, add, (struct tree_frame){n->offset, TREE_PARTIAL, parent});
     default: return LANES_NOWHERE;
     }
 }

@@ -245,7 +245,7 @@ static_assert(sizeof(struct hqm_thread) == 64, "layout");
  * HQM_NODE_FRAME: offset is ready for look-up: the sampled pc of a leaf, or for a call site an address
  * inside the call instruction (return address - 1), minus the module's base.
  * HQM_NODE_PARTIAL: child of the root, or of a HQM_NODE_PHASE; the frames below it were found, those above were not;
- * offset is the reason (enum hqm_partial).
+ * offset is the reason (enum hqm_partial). One of HQM_PARTIAL_KERNEL may be a child of a HQM_NODE_INSIDE below these.
  *
  * Since minor version 2, of parallel regions (OpenMP), which are named by where they were opened: lane << 32 | node.
  * HQM_NODE_REGION: child of the call that opens a region, in the tree of the thread that does; offset tells several

@@ -227,22 +227,28 @@ void sample_missed(struct place place)
     }
 }
 
-bool sample_in_kernel(int event, uint64_t weight)
+static struct place child_of(struct lane *lane, struct place parent, enum hqm_node_kind node_kind, uint64_t offset)
 {
-    enum { KIND = HQM_NODE_PARTIAL << HQM_MODULE_BITS };
+    uint32_t kind = (uint32_t)node_kind << HQM_MODULE_BITS, path = lane_path(parent.path, kind, offset);
 
+    return (struct place){parent.node != NO_NODE ? lane_child(lane, parent.node, path, kind, offset) : NO_NODE, path};
+}
+
+bool sample_in_kernel(int event, uint64_t weight, uint64_t region)
+{
     if (!guard_enter())
         return false;
     if (file_ready() && window_is_open(file_now_us())) {
         struct lane *lane = thread_lane();
-        struct place base = lane ? unwind_base(lane) : (struct place){NO_NODE, 0};
-        uint32_t path = lane_path(base.path, KIND, HQM_PARTIAL_KERNEL);
-        uint32_t node = base.node != NO_NODE ? lane_child(lane, base.node, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
+        struct place place = lane ? unwind_base(lane) : (struct place){NO_NODE, 0};
 
-        if (node == NO_NODE)
+        if (region)
+            place = child_of(lane, place, HQM_NODE_INSIDE, region);
+        place = child_of(lane, place, HQM_NODE_PARTIAL, HQM_PARTIAL_KERNEL);
+        if (place.node == NO_NODE)
             file_lost(HQM_LOSS_NO_SPACE, weight);
         else
-            read_and_store(lane, (struct place){node, path}, event, weight, file_now_us());
+            read_and_store(lane, place, event, weight, file_now_us());
     }
     guard_leave();
     return true;

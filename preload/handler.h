@@ -17,10 +17,11 @@ void sample(int event, uint64_t weight, const ucontext_t *context);
 void sample_there(struct place place, int event, uint64_t weight, uint64_t until_ns);
 
 /*
- * Time that was spent in the kernel at places that are not known: a row of its own. In a signal handler, or with no
- * sample in flight. False: not now, since the collector is at work in the thread.
+ * Time that was spent in the kernel at places that are not known: a row of its own, in a region (of marks.h) if all of
+ * it was in that one, else 0. In a signal handler, or with no sample in flight. False: not now, since the collector is
+ * at work in the thread.
  */
-bool sample_in_kernel(int event, uint64_t weight);
+bool sample_in_kernel(int event, uint64_t weight, uint64_t region);
 
 /* The samples that came while the guard was up, as the collector's own work at a place. With the guard up. */
 void sample_missed(struct place place);

@@ -260,6 +260,9 @@ static void forget_changed(struct memo *memo, uint64_t low, uint64_t high)
 {
     uint64_t changed = marks.changed;
 
+    if (changed > marks.gone)
+        marks.gone = changed; /* before it is forgotten: the handler may come between the two */
+    atomic_signal_fence(memory_order_seq_cst);
     marks.changed = 0;
     if (memo->depth && (memo->frames[memo->depth - 1].sp < low || memo->frames[memo->depth - 1].sp >= high))
         memo->depth = 0; /* on another stack */

@@ -83,3 +83,18 @@ uint64_t marks_region(void)
 {
     return marks.count && marks.mark[marks.count - 1].sp != MARK_BASE ? marks.mark[marks.count - 1].region : 0;
 }
+
+uint64_t marks_held(uint64_t *sp)
+{
+    uint64_t changed = marks.gone > marks.changed ? marks.gone : marks.changed;
+    uint32_t n = *sp ? marks.count : 0;
+
+    while (n && (marks.mark[n - 1].sp <= changed || marks.mark[n - 1].sp < *sp))
+        n--;
+    if (n) {
+        *sp = marks.mark[n - 1].sp;
+        return marks.mark[n - 1].region;
+    }
+    *sp = marks.count ? marks.mark[marks.count - 1].sp : 0;
+    return 0;
+}

@@ -43,6 +43,7 @@ struct marks {
     uint32_t count;
     uint64_t phase;   /* the innermost that the thread is in (preload/phases.h), 0 none: its node is above all others */
     uint64_t changed; /* at or below this place of the stack other marks hold than at the last walk; 0: nowhere */
+    uint64_t gone;    /* likewise, between walks since marks_held was told of it last */
     /* A mark for all of the stack holds as long as waiting->count is what it was. */
     struct turns *waiting;
     uint64_t waiting_since;
@@ -105,6 +106,18 @@ void marks_wait(uint64_t region, struct turns *turns, uint64_t value);
 
 /* Before a walk: the end of a region may have been reached meanwhile. Safe in signal handlers. */
 void marks_settle(void);
+
+/*
+ * Has the thread been inside of one mark ever since? *sp: the place of one that was there when this was called last.
+ * Returns the region of the innermost mark at *sp or outside of it that has not changed since, and *sp becomes its
+ * place; 0 if there is none, and *sp becomes the place of the innermost that there is now, 0 none. For the handler,
+ * with marks_held_seen behind its walk; after marks_settle.
+ */
+uint64_t marks_held(uint64_t *sp);
+static inline void marks_held_seen(void)
+{
+    marks.gone = 0; /* a change that no walk has seen is in `changed` */
+}
 
 /* The innermost region that the thread is in, 0 none. */
 uint64_t marks_region(void);

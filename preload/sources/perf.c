@@ -85,6 +85,10 @@ static __thread struct {
     int64_t counted;    /* of the thread's CPU clock is in samples or in `in_kernel` */
     uint64_t extra;     /* periods that the next sample stands for beside its own */
     uint64_t in_kernel; /* periods in the kernel that are in no record yet */
+    uint64_t in_region; /* likewise, all of them in this region: */
+    uint64_t region;    /* of the mark at */
+    uint64_t held;      /* this place of the stack, inside of which the thread has been since (marks.h); 0: of none */
+    int64_t elsewhere;  /* so much was not counted when that was seen first */
     int64_t begun;      /* `counted` when it was started, */
     int64_t looked;     /* and when it was looked after last, */
     long changes;       /* after so many changes of threads; */
@@ -188,6 +192,40 @@ static uint32_t lateness(uint64_t head, uint64_t *fired_ns)
     return now > fired && now - fired < MOST ? (uint32_t)(now - fired) : 0;
 }
 
+/* The region that the thread has been in since `own.held` was seen; 0: none, or the collector is looking at its marks.
+ */
+static uint64_t region_held(void)
+{
+    uint64_t region;
+
+    if (!guard_enter())
+        return 0;
+    marks_settle();
+    region = marks_held(&own.held);
+    guard_leave();
+    return region;
+}
+
+/*
+ * Of the periods that were missed, which make up `rest`, those that the thread has spent in one region for certain go
+ * there: what was not counted has grown by so much since it was in that one.
+ */
+static void missed_where(int64_t rest, int64_t period, uint64_t missed)
+{
+    uint64_t region = region_held(), in_region = 0;
+
+    if (!region)
+        own.elsewhere = rest;
+    else if (rest - own.elsewhere >= period)
+        in_region = (uint64_t)((rest - own.elsewhere) / period);
+    if (in_region > missed)
+        in_region = missed;
+    own.elsewhere -= (int64_t)(missed - in_region) * period;
+    own.in_kernel += missed - in_region;
+    own.in_region = in_region;
+    own.region = region;
+}
+
 static HOT uint64_t weight_of_sample(int64_t period)
 {
     uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, missed, less;
@@ -202,10 +240,11 @@ static HOT uint64_t weight_of_sample(int64_t period)
     own.counted += (int64_t)weight * period;
     rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted;
     missed = unseen(rest, period);
-    own.in_kernel += missed;
+    missed_where(rest - own.credit, period, missed);
     own.counted += (int64_t)missed * period;
     less = surplus(rest, period, weight);
     own.counted -= (int64_t)less * period;
+    own.elsewhere += (int64_t)less * period;
     return weight - less;
 }
 
@@ -276,10 +315,13 @@ HOT void perf_overflow(ucontext_t *context)
     int64_t period = (int64_t)options.period[own.event];
     uint64_t weight = weight_of_sample(period);
 
-    if (own.in_kernel && sample_in_kernel(own.event, own.in_kernel))
+    if (own.in_region && !sample_in_kernel(own.event, own.in_region, own.region))
+        own.in_kernel += own.in_region;
+    if (own.in_kernel && sample_in_kernel(own.event, own.in_kernel, 0))
         own.in_kernel = 0;
     if (weight)
         sample(own.event, weight, context);
+    marks_held_seen();
     self.late_ns = 0;
     marks.as_of_ns = 0;
     if (!perf.insists && !raw_frozen && own.counted - own.looked >= LOOK)
@@ -390,6 +432,7 @@ bool perf_start(int event, int64_t carried)
     own.credit = period - first;
     own.counted = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - carried;
     own.in_kernel = 0;
+    own.held = 0;
     if (blocked_really() || !is_affordable() || !open_clock((uint64_t)first)) {
         note_refused();
         return false;
@@ -415,7 +458,7 @@ int64_t perf_stop(void)
     rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted + (int64_t)own.in_kernel * period;
     close_ring(ring);
     atomic_fetch_sub(&perf.clocks, 1);
-    if (perf.kind == HQM_CLOCK_PERF_USER && rest >= period && sample_in_kernel(own.event, (uint64_t)(rest / period)))
+    if (perf.kind == HQM_CLOCK_PERF_USER && rest >= period && sample_in_kernel(own.event, (uint64_t)(rest / period), 0))
         rest %= period;
     return rest;
 }

@@ -128,7 +128,7 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
     struct standing standing = standing_of(r, module != NULL);
 
     if (s->kind == SCOPE_WAIT || s->kind == SCOPE_RUNTIME)
-        return of_module == GROUP_HQ ? GROUP_HQ : GROUP_OPENMP;
+        return of_module == GROUP_HQ || of_module == GROUP_KERNEL ? of_module : GROUP_OPENMP;
     if (of_module != GROUP_NONE && of_module != GROUP_C_LIBRARY)
         return of_module;
     if (scope_is_mpi(t, scope))

@@ -11,7 +11,7 @@ lost() { awk '/^loss / { n += $NF } END { print n + 0 }' "$TMP/sums"; }
 # cost NAME: percentage of the time in a procedure and what it calls.
 cost() {
     "$HQ" "$DB" 'procedures all as csv' 2>/dev/null |
-        awk -F, -v n="$1" -v all="$(value 'sum CPUTIME')" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } index($0, n) && $column["kind"] == "procedure" { x = $(NF - 1) } END { printf "%.2f", 1e11 * x / all }'
+        awk -F, -v n="$1" -v all="$(value 'sum CPUTIME')" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } index($0, n) && $column["kind"] ~ /procedure|runtime/ { x = $(NF - 1) } END { printf "%.2f", 1e11 * x / all }'
 }
 # spent NAME: the same in seconds.
 spent() { awk -v p="$(cost "$1")" -v all="$(value 'sum CPUTIME')" 'BEGIN { printf "%.4f", p * all / 1e11 }'; }

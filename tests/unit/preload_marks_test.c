@@ -119,4 +119,48 @@ TEST(a_sample_is_of_when_it_fired)
     CHECK(marks.count == 0);
 }
 
+/* What lasts from one sample to the next: a walk takes notice of changes before the handler asks, and after it. */
+TEST(marks_that_held)
+{
+    uint64_t sp = 0;
+
+    fresh();
+    CHECK(marks_held(&sp) == 0 && sp == 0);
+    marks_enter(inside(1000, 1));
+    marks_enter(inside(500, 2));
+    CHECK(marks_held(&sp) == 0 && sp == 500); /* since when is not known */
+    marks.changed = 0;                        /* as a walk does */
+    marks_held_seen();
+    CHECK(marks_held(&sp) == 2 && sp == 500);
+    marks_leave(500);
+    marks_enter(inside(500, 2)); /* once more */
+    CHECK(marks_held(&sp) == 1 && sp == 1000);
+    marks.changed = 0;
+    marks_held_seen();
+    CHECK(marks_held(&sp) == 1 && sp == 1000); /* not the inner one, which came later */
+    marks_leave(1000);
+    marks_enter(inside(1000, 1));
+    marks.gone = marks.changed, marks.changed = 0; /* a walk while a region is opened */
+    CHECK(marks_held(&sp) == 0 && sp == 1000);
+    marks_held_seen();
+    CHECK(marks_held(&sp) == 1);
+}
+
+TEST(a_worker_that_waits_is_held)
+{
+    struct turns turns = {.count = 7};
+    uint64_t sp = 0;
+
+    fresh();
+    marks_wait(9, &turns, 7);
+    CHECK(marks_held(&sp) == 0 && sp == MARK_BASE);
+    marks.changed = 0;
+    marks_enter(inside(500, 10));
+    marks_leave(500);
+    CHECK(marks_held(&sp) == 9 && sp == MARK_BASE);
+    turns.count = 8;
+    marks_settle();
+    CHECK(marks_held(&sp) == 0 && sp == 0);
+}
+
 TEST_MAIN

@@ -95,7 +95,9 @@ static void check_nodes(const struct reader *r, const struct lane *l)
             check_region_name(r, n[i].offset);
         measurements_check(i == 0 || n[i].parent < i, "parent after child");
         measurements_check(module <= modules, "module number");
-        bool based = n[i].parent == 0 || n[n[i].parent].kind_module >> HQM_MODULE_BITS == HQM_NODE_PHASE;
+        uint32_t above = n[n[i].parent].kind_module >> HQM_MODULE_BITS;
+        bool based = n[i].parent == 0 || above == HQM_NODE_PHASE ||
+                     (above == HQM_NODE_INSIDE && n[i].offset == HQM_PARTIAL_KERNEL);
         measurements_check(kind != HQM_NODE_PARTIAL || (n[i].offset && n[i].offset < HQM_PARTIAL_MAX && based),
                            "partial node");
         measurements_check(kind != HQM_NODE_PHASE || n[i].parent == 0, "phase node");
