@@ -67,8 +67,34 @@ for name in ("teams", "regions", "scarce"):
             check([n for n in notes if "too few samples" in n] == told, f"regions{clauses} say how sure they are: {notes}, {told}")
 js("hqPage.set({ranks: '', threads: '0', hide: 'main'})")
 check("whole run" in driver.find_element("css selector", ".answers").text, "regions say what does not change them")
+# In a low pane what hq noted leaves the rows their room; in a high one it is open.
+open_page("scarce.html", "pane=answers")
+noted = js("[...document.querySelectorAll('.answers details')].map((e) => [e.open, e.querySelectorAll('p').length])")
+check(noted == [[True, len(hq_notes("scarce.hq", "regions"))]] and noted[0][1] > 0, f"notes are open: {noted}")
+size(800, 600)
+open_page("scarce.html", "pane=answers")
+top = js("document.querySelector('.answers thead').getBoundingClientRect().top - document.querySelector('.answers .scroll').getBoundingClientRect().top")
+check(not js("document.querySelector('.answers details').open") and top < 40, f"at 800 x 600 the table begins at the top: {top}")
+driver.find_element("css selector", ".answers summary").click()
+check(driver.find_element("css selector", ".answers details p").is_displayed(), "and notes open by a click")
+size(1280, 800)
+
+# Thousands of ranks that no range holds: what is told of them is short, and what is copied is whole.
+many = ",".join(str(r) for r in range(0, 9000, 2))
 fixture("marked")
 hq("report", "marked.hq")
+open_page("marked.html", "pane=answers")
+for pane in ("answers", "about"):
+    js("hqPage.set(arguments[0])", {"ranks": many, "pane": pane, "answer": 0})
+    told = js("[...document.querySelectorAll('.panebox .warn')].map((e) => [e.innerText.length, e.querySelector('code') ? e.textContent.length : 0, e.clientHeight])")
+    check(told and all(h < 160 and (whole or n < 300) for n, whole, h in told), f"{pane}: what the choice of thousands of ranks does not change takes little room: {told}")
+check(js("[...document.querySelectorAll('.chip')].every((e) => e.textContent.length < 60)"), "a chip is short")
+js("hqPage.set({pane: 'answers'})")
+for command in (js("hqPage.page.app.command(hqPage.query())"), js("document.querySelector('.answers code').textContent")):
+    few = command.replace(many, "0")
+    both = [subprocess.run(["bash", "-c", c.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1)[:-1] + " as csv'"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60) for c in (command, few)]
+    check(many in command and both[0].returncode == 0 and both[0].stdout == both[1].stdout != "", f"the command of {len(command)} letters answers: {both[0].stderr[:300]}, {few}")
+
 open_page("marked.html", "pane=answers")
 asked = js("hqPage.data.answers.map((a) => a.question)")
 check("fold of phase \"step\"" in asked and "clusters of phases" in asked, f"folds and clusters are asked unasked: {asked}")

@@ -31,7 +31,8 @@ export class Answers {
     const chosen = /^(clusters|fold) /.test(a.question) && !/ (ranks|threads|during) /.test(a.question) ? this.app.slice() : "";
     this.element.append(el("p.warn", {}, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));
     const box = el("div.scroll");
-    for (const note of a.notes) box.append(el("p.note", {}, plain(note)));
+    // In a low pane they would leave the rows no room.
+    if (a.notes.length) box.append(el("details", { open: document.querySelector(".panebox")!.clientHeight > 400 }, el("summary.note", {}, `notes: ${a.notes.length}`), ...a.notes.map((note) => el("p.note", {}, plain(note)))));
     if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
     const rows = [...a.rows], order = this.#sorted;
     if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));

@@ -3,7 +3,7 @@
 import { Data, Kind, NONE, TRACED, isCall, octets } from "./data";
 import { Chosen, Node, nodeName, nodeOfContext, nodeOfSet, Range, Selection } from "./model";
 import { max, min, timeText } from "./number";
-import { linesOf } from "./dom";
+import { brief, linesOf } from "./dom";
 import { matcher, paths, reshape } from "./reshape";
 import { Palette } from "./palette";
 import { nested, ViewName, viewNames, Views } from "./views";
@@ -236,7 +236,7 @@ export class App {
 
   // What is chosen and does not change a picture or an answer, as a sentence; "" if there is nothing of the kind.
   whole(...followed: string[]): string {
-    const list = (["ranks", "threads", "time", "through", "prune", "hide"] as const).filter((k) => this.state[k] && !followed.includes(k)).map((k) => (k === "time" ? "the chosen time" : `${k} ${this.state[k].replace(/\n/g, ", ")}`));
+    const list = (["ranks", "threads", "time", "through", "prune", "hide"] as const).filter((k) => this.state[k] && !followed.includes(k)).map((k) => (k === "time" ? "the chosen time" : `${k} ${brief(this.state[k].replace(/\n/g, ", "))}`));
     return list.length ? `This is of the whole run: ${list.join(", ")} ${list.length > 1 ? "do" : "does"} not change it.` : "";
   }
 

@@ -26,6 +26,9 @@ export function plain(text: string): string {
   return text.replace(HARMFUL, "\ufffd");
 }
 
+// The begin of a list that may be of thousands.
+export const brief = (text: string, most = 40): string => (text.length > most ? text.slice(0, most) + "\u2026" : text);
+
 // A name, which may be written from right to left, apart from what stands beside it.
 export function name(text: string, props: Props = {}): HTMLElement {
   return el("bdi", props, plain(text));

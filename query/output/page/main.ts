@@ -4,7 +4,7 @@ import { about } from "./about";
 import { Answers } from "./answers";
 import { App, PaneName, searchRegex } from "./app";
 import { Kind, NONE, canInflate, isCall, octets, openData, uints } from "./data";
-import { button, choice, clear, copy, el, linesOf, plain } from "./dom";
+import { brief, button, choice, clear, copy, el, linesOf, plain } from "./dom";
 import { Flame } from "./flame";
 import { Messages } from "./messages";
 import { Node, Selection } from "./model";
@@ -115,7 +115,7 @@ class Page {
     document.body.append(
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
-        el("p.facts", {}, el("span.run", {}, [this.#runFacts(), measured].filter(Boolean).join("; ")), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
+        el("p.facts", {}, el("span.run", {}, [this.#runFacts(), measured].filter(Boolean).join("; ")), el("bdi", { title: plain(command) }, plain(brief(command, 300)))),
         el("div.tools", {}, el("label", {}, "metric ", metric), this.#search, toggle("filter", "filter", "only rows that match stay, with what is above them"), this.#found,
           button("hot path (h): down to where a child has less than this share of its parent", () => this.#hot(), "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.#theme = this.#dark ? "light" : "dark"; this.#repaint(); } }, "\u25d0"),
@@ -342,9 +342,9 @@ class Page {
     const chip = (text: string, off: Parameters<App["set"]>[0]) =>
       this.#chips.append(el("button.chip", { title: "take back", onclick: () => this.app.set(off) }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
     const zoom = state.view === "tree" ? this.app.zoomNode(state.zoom) : null, time = this.app.chosen().time;
-    if (zoom) chip(`in ${plain(d.texts[d.scopeShown[zoom.scope]]).slice(0, 40)}`, { zoom: "", selected: "" });
-    if (state.ranks) chip(`ranks ${state.ranks.length > 30 ? state.ranks.slice(0, 30) + "\u2026" : state.ranks}`, { ranks: "" });
-    if (state.threads) chip(`threads ${state.threads}`, { threads: "" });
+    if (zoom) chip(`in ${brief(plain(d.texts[d.scopeShown[zoom.scope]]))}`, { zoom: "", selected: "" });
+    if (state.ranks) chip(`ranks ${brief(state.ranks, 30)}`, { ranks: "" });
+    if (state.threads) chip(`threads ${brief(state.threads, 30)}`, { threads: "" });
     if (time) chip(`${timeText(time[0])} to ${time[1] === Infinity ? "the end" : timeText(time[1])}${this.app.selection.thinned ? " \u2248" : ""}`, { time: "" });
     for (const text of linesOf(state.columns))
       chip(`column ${plain(text)}`, { columns: linesOf(state.columns).filter((t) => t !== text).join("\n") });
