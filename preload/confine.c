@@ -20,6 +20,7 @@
 #include "preload/sources/perf.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
+#include "preload/trap.h"
 #include "preload/unloaded.h"
 #include "preload/vdso.h"
 
@@ -222,6 +223,8 @@ EXPORT long syscall(long number, ...)
         return sigaltstack((const stack_t *)a[0], (stack_t *)a[1]);
     stacks_watch(number, a);
     reach_watch(number, a);
+    if (options.active)
+        trap_watch(number, a);
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
     long result;
     if (!direct_wait(number, a, made_by_next, &result))

@@ -19,6 +19,7 @@
 
 /* struct perf_event_attr as of Linux 5.13: the bits are those behind `read_format`. */
 enum { KERNEL_EVENT_BYTES = 128, KERNEL_EVENT_SIGNAL_DATA = 120 };
+#define KERNEL_EVENT_INHERIT        (1ull << 1)
 #define KERNEL_EVENT_REMOVE_ON_EXEC (1ull << 36)
 #define KERNEL_EVENT_SIGTRAP        (1ull << 37)
 
@@ -28,6 +29,8 @@ union kernel_event {
         uint64_t before[5], bits, between[9], signal_data;
     } whole;
 };
+/* si_code of its signal: the C library learns the name in version 2.37. */
+enum { KERNEL_TRAP_PERF = 6 };
 _Static_assert(sizeof(union kernel_event) >= KERNEL_EVENT_BYTES, "it ends behind the signal's data");
 
 #endif

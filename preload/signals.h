@@ -13,6 +13,7 @@
 #ifndef HQ_PRELOAD_SIGNALS_H
 #define HQ_PRELOAD_SIGNALS_H
 
+#include "preload/kernel.h"
 #include "preload/raw.h"
 
 #include <signal.h>
@@ -78,10 +79,10 @@ static inline void signal_put(sigset_t *set, int number, bool in)
 }
 
 /* Did an instruction raise this SIGTRAP, so that it can be neither blocked nor ignored? A perf event of the program's
- * (TRAP_PERF, which the C library learns in version 2.37) does not. */
+ * does not. */
 static inline bool signal_is_raised(const siginfo_t *info)
 {
-    return info->si_code > 0 && info->si_code != 6;
+    return info->si_code > 0 && info->si_code != KERNEL_TRAP_PERF;
 }
 
 /* As it was sent: to the thread alone, or to whichever of the process does not block it. Only the first thread may say

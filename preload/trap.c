@@ -4,15 +4,19 @@
 #include "preload/blocked.h"
 #include "preload/cut.h"
 #include "preload/hot.h"
+#include "preload/image.h"
 #include "preload/libc.h"
 #include "preload/patch/patch.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
+#include "preload/sources/timer.h"
 
 #include <elf.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +34,44 @@ static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, 
     raw_syscall(SYS_tgkill, raw_getpid(), raw_gettid(), number, 0, 0, 0); /* it comes when the handler has returned */
 }
 
+static volatile bool all_are_theirs;
+static __thread volatile bool is_theirs __attribute__((tls_model("initial-exec")));
+
+bool trap_is_theirs(void)
+{
+    return is_theirs || all_are_theirs;
+}
+
+void trap_forget(void)
+{
+    is_theirs = false;
+}
+
+/* This thread's clock is left here, another's at its next sample. A filter of system calls may forbid timers: then the
+ * clock goes on. A child of vfork has its parent's memory. */
+static COLD void yield(bool all)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (perf_clock() <= HQM_CLOCK_TIMER || raw_frozen || !process_is_this())
+        return;
+    is_theirs = true;
+    if (all)
+        all_are_theirs = true;
+    timer_take_over();
+    if (!atomic_flag_test_and_set(&told))
+        image_warn("the program has perf events that send SIGTRAP, of which the kernel keeps one for a thread: threads "
+                   "with such events are sampled by timers, and all threads where events are inherited or another's");
+}
+
 static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info, void *context)
 {
     struct reach outside = reach_enter_any();
     cut_guard(context);
     bool done = patch_trap(info, context, outside.strange), blocked = !outside.strange && blocked_is();
 
+    if (!done && !outside.strange && info->si_code == KERNEL_TRAP_PERF)
+        yield(false); /* an event that was opened by a bare system call, or by somebody else */
     if (!done && blocked)
         done = blocked_waits(info, context);
     reach_leave(&outside);
@@ -54,7 +90,18 @@ static HOT ARCH_HANDLER void on_trap(int number, siginfo_t *info, void *context)
     struct reach outside = reach_enter(mark);
     cut_guard(context);
     perf_overflow(context);
+    if (__builtin_expect(trap_is_theirs(), 0))
+        yield(false);
     reach_leave(&outside);
+}
+
+void trap_watch(long number, const long a[6])
+{
+    const uint64_t *bits = &((const union kernel_event *)a[0])->whole.bits;
+
+    if (number != SYS_perf_event_open || raw_readable((uint64_t)bits) != 1 || !(*bits & KERNEL_EVENT_SIGTRAP))
+        return;
+    yield(*bits & KERNEL_EVENT_INHERIT || ((pid_t)a[1] != 0 && (pid_t)a[1] != raw_gettid()));
 }
 
 /* Go takes all signals behind the C library's back, and ends the program at one that it does not know. Its programs

@@ -20,6 +20,20 @@ bool trap_is_alone(void);
 /* Is it a program of Go's, whose runtime ends it at a signal that it does not know? Likewise. */
 bool trap_is_go(void);
 
+/*
+ * The program makes this system call. Before it opens a perf event that sends SIGTRAP, the thread that will have the
+ * event changes from the software clock to a timer; where that is another one, or where threads inherit it, all do.
+ */
+void trap_watch(long number, const long a[6]);
+
+/*
+ * Shall this thread have no software clock, since the program has such events? The kernel keeps one SIGTRAP of a
+ * thread: one of the program's would be lost beside the clock's. Safe in signal handlers. And in a forked child: a
+ * thread's own events are not handed on.
+ */
+bool trap_is_theirs(void);
+void trap_forget(void);
+
 /* Takes the signal, if it is not yet taken; before threads exist. */
 void trap_take(void);
 

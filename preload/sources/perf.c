@@ -75,7 +75,7 @@ static struct {
 
 /* The clock of a thread. Times are nanoseconds of CPU time. */
 static __thread struct {
-    const struct perf_event_mmap_page *ring; /* NULL: it has none */
+    const struct perf_event_mmap_page *volatile ring; /* NULL: it has none */
     int event;
     bool slowed;        /* its period has been a longer one */
     uint64_t seen;      /* of the ring, in bytes */
@@ -298,14 +298,13 @@ static COLD void go_on_by(int64_t wanted, int64_t period)
         note_slowed();
 }
 
-/* The C library learns these names of the kernel in version 2.37. */
 HOT uint64_t perf_mark(const siginfo_t *info)
 {
-    enum { PERF = 6, DATA = 24 };
+    enum { DATA = 24 };
     uint64_t mark;
 
     memcpy(&mark, (const char *)info + DATA, sizeof mark);
-    return info->si_code == PERF && reach_marked(mark) >= 0 ? mark : 0;
+    return info->si_code == KERNEL_TRAP_PERF && reach_marked(mark) >= 0 ? mark : 0;
 }
 
 HOT void perf_overflow(ucontext_t *context)
@@ -433,7 +432,7 @@ bool perf_start(int event, int64_t carried)
     own.counted = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - carried;
     own.in_kernel = 0;
     own.held = 0;
-    if (blocked_really() || !is_affordable() || !open_clock((uint64_t)first)) {
+    if (blocked_really() || trap_is_theirs() || !is_affordable() || !open_clock((uint64_t)first)) {
         note_refused();
         return false;
     }
@@ -443,35 +442,37 @@ bool perf_start(int event, int64_t carried)
     return true;
 }
 
-bool perf_runs(int event)
+bool perf_stop(int event, int64_t *left)
 {
-    return own.ring && own.event == event;
-}
+    int64_t period = (int64_t)options.period[event], rest;
+    /* A handler that comes now may stop it, too. */
+    const struct perf_event_mmap_page *ring = own.event == event
+                                                  ? __atomic_exchange_n(&own.ring, NULL, __ATOMIC_SEQ_CST)
+                                                  : NULL;
 
-int64_t perf_stop(void)
-{
-    int64_t period = (int64_t)options.period[own.event], rest;
-    const struct perf_event_mmap_page *ring = own.ring;
-
-    own.ring = NULL;
-    atomic_signal_fence(memory_order_seq_cst);
+    if (!ring)
+        return false;
     rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted + (int64_t)own.in_kernel * period;
     close_ring(ring);
     atomic_fetch_sub(&perf.clocks, 1);
     if (perf.kind == HQM_CLOCK_PERF_USER && rest >= period && sample_in_kernel(own.event, (uint64_t)(rest / period), 0))
         rest %= period;
-    return rest;
+    *left = rest;
+    return true;
 }
 
-int64_t perf_leave(void)
+bool perf_leave(int event, int64_t *left)
 {
+    if (!perf_stop(event, left))
+        return false;
     note_refused();
-    return perf_stop();
+    return true;
 }
 
 void perf_forget(void)
 {
     own.ring = NULL;
+    trap_forget();
     atomic_store(&perf.refused, 0);
     atomic_store(&perf.slowed, 0);
     atomic_store(&perf.starts, 0);

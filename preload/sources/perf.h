@@ -36,14 +36,11 @@ uint64_t perf_slowed(void);
  */
 bool perf_start(int event, int64_t carried);
 
-/* Is this event of the thread sampled by this clock? Safe in a signal handler. */
-bool perf_runs(int event);
-
-/* Stops it; returns the CPU time that is in no sample. */
-int64_t perf_stop(void);
+/* Stops it, and tells the CPU time that is in no sample; false: the thread has none for this event. */
+bool perf_stop(int event, int64_t *left);
 
 /* Like perf_stop, where a timer goes on sampling. Safe in a signal handler. */
-int64_t perf_leave(void);
+bool perf_leave(int event, int64_t *left);
 
 /* In a forked child. */
 void perf_forget(void);

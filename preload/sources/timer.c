@@ -189,9 +189,11 @@ static void timer_stop(int event)
 
 void timer_take_over(void)
 {
+    int64_t left;
+
     for (int event = 0; event < options.events; event++)
-        if (perf_runs(event)) {
-            self.owed[event] = perf_leave() - raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
+        if (perf_leave(event, &left)) {
+            self.owed[event] = left - raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
             timer_start(event, CLOCK_THREAD_CPUTIME_ID, options.period[event], options.period[event]);
         }
 }
@@ -238,8 +240,10 @@ static void stop_realtime(int event)
 
 static void stop_cputime(int event)
 {
-    if (perf_runs(event))
-        atomic_fetch_add(&left_over[event], perf_stop());
+    int64_t left;
+
+    if (perf_stop(event, &left))
+        atomic_fetch_add(&left_over[event], left);
     else if (self.timer[event] && !raw_frozen)
         atomic_fetch_add(&left_over[event], self.owed[event] + raw_cpu_time(CLOCK_THREAD_CPUTIME_ID));
     timer_stop(event);
