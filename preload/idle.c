@@ -4,6 +4,7 @@
 #include "preload/file.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
+#include "preload/openmp/marks.h"
 #include "preload/raw.h"
 #include "preload/sources/timer.h"
 #include "preload/thread.h"
@@ -231,10 +232,29 @@ static COLD void rested(struct idle *i, const ucontext_t *context, uint64_t now)
     }
 }
 
+/*
+ * A sample of the `count` periods since `before`, and of `extra` that are of now. A thread that wants a processor may
+ * get it long after they were due, and has waited for a region's end as long as that was not left by the thread that
+ * opened it: those due until then are of the wait.
+ */
+static HOT void sample_due(int event, uint64_t before, uint64_t count, uint64_t extra, const ucontext_t *context)
+{
+    uint64_t left = marks.waiting ? marks_left_ns() : 0, waited = left > before ? (left - before) / period_ns() : 0;
+
+    waited = waited < count ? waited : count;
+    if (waited) {
+        marks.as_of_ns = left - 1;
+        sample(event, waited, context);
+        marks.as_of_ns = 0;
+    }
+    if (count - waited + extra)
+        sample(event, count - waited + extra, context);
+}
+
 HOT void idle_sample(int event, ucontext_t *context)
 {
     struct idle *i = &self.idle;
-    uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC), count;
+    uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC), before = i->due_ns, count;
 
     if (i->settles)
         return; /* what has passed is counted later: the grid knows */
@@ -246,11 +266,11 @@ HOT void idle_sample(int event, ucontext_t *context)
     if (!count)
         return;
     if (in_call(context)) {
-        sample(event, count, context);
+        sample_due(event, before, count, 0, context);
         look(i);
     } else {
         i->seen = false;
-        sample(event, count + take_extra(event), context);
+        sample_due(event, before, count, take_extra(event), context);
         drift(i);
     }
 }

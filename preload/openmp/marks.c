@@ -58,21 +58,37 @@ void marks_wait(uint64_t region, struct turns *turns, uint64_t value)
     marks_count(1, MARK_BASE);
 }
 
-/* Was the region, which has been left, not left yet when the sample fired? */
-static bool was_waiting(struct turns *turns)
+/* Of the region at whose end the thread waits, which has been left: when that was, 0 not known any more. */
+static uint64_t left_ns(struct turns *turns)
 {
     uint64_t left = __atomic_load_n(turns_left(turns, marks.waiting_since), __ATOMIC_ACQUIRE);
     uint64_t count = __atomic_load_n(&turns->count, __ATOMIC_RELAXED);
 
-    return marks.as_of_ns && marks.as_of_ns < left && count - marks.waiting_since <= TURNS_KNOWN;
+    return count - marks.waiting_since <= TURNS_KNOWN ? left : 0;
+}
+
+/* Turns of the region at whose end the thread waits, if that one has been left; NULL otherwise. */
+static struct turns *turns_over(void)
+{
+    struct turns *turns = __atomic_load_n(&marks.waiting, __ATOMIC_RELAXED); /* a sample may come and settle it */
+
+    if (marks.count != 1 || !turns || __atomic_load_n(&turns->count, __ATOMIC_ACQUIRE) == marks.waiting_since)
+        return NULL;
+    return turns;
+}
+
+uint64_t marks_left_ns(void)
+{
+    struct turns *turns = turns_over();
+
+    return turns ? left_ns(turns) : 0;
 }
 
 void marks_settle(void)
 {
-    struct turns *turns = __atomic_load_n(&marks.waiting, __ATOMIC_RELAXED); /* a sample may come and settle it */
+    struct turns *turns = turns_over();
 
-    if (marks.count != 1 || !turns || __atomic_load_n(&turns->count, __ATOMIC_ACQUIRE) == marks.waiting_since ||
-        was_waiting(turns))
+    if (!turns || (marks.as_of_ns && marks.as_of_ns < left_ns(turns)))
         return;
     marks.count = 0;
     marks.waiting = NULL;

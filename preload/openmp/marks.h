@@ -104,6 +104,10 @@ static inline void marks_leave(uint64_t sp)
  * For threads that do nothing else. */
 void marks_wait(uint64_t region, struct turns *turns, uint64_t value);
 
+/* When the region was left at whose end the thread has a mark that it waits; 0: it has none, it has not been left yet,
+ * or when is not known any more. */
+uint64_t marks_left_ns(void);
+
 /* Before a walk: the end of a region may have been reached meanwhile. Safe in signal handlers. */
 void marks_settle(void);
 

@@ -461,12 +461,49 @@ int main(void)
     return 0;
 }
 C
+# By wall clock, too: as long as the program clocks itself. The ends of 600 waits are right to a period of a millisecond each; five standard errors, and 4 %.
+cat >"$TMP/own-turns.c" <<'C'
+#define _GNU_SOURCE
+#include "burn.h"
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+int main(void)
+{
+    double waited = 0;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < 300; i++) {
+        double done[2], left;
+#pragma omp parallel num_threads(2)
+        {
+            if (omp_get_thread_num() == 0)
+                burn(0.0001);
+            done[omp_get_thread_num()] = omp_get_wtime();
+        }
+        left = omp_get_wtime();
+        waited += left - done[0] + left - done[1];
+    }
+    printf("%.4f\n", waited);
+    return 0;
+}
+C
+# own_turns PROGRAM RUNTIME
+own_turns() {
+    OMP_WAIT_POLICY=active KMP_BLOCKTIME=infinite record -e REALTIME@1000/s -- "$1"
+    waited=$(cat "$TMP/out") at_end=$(rows 'procedures where kind = wait columns realtime' | awk -F, '/region.s end/ { n += $NF } END { print n + 0 }')
+    check "$2: turns, REALTIME: the waiting at the regions' ends ($at_end s) is that by the program's clock ($waited s)" holds "($at_end - $waited) ^ 2 <= (5 * sqrt(1200 / 12) * 0.001 + 0.04 * $waited) ^ 2"
+}
+gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/own-turns" "$TMP/own-turns.c"
 if [ "$(nproc)" -gt 1 ]; then
     gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/turns" "$TMP/turns.c"
     OMP_WAIT_POLICY=active record -e CPUTIME@500/s -- "$TMP/turns"
     rows 'procedures where kind = wait columns cputime' | awk -F, '/region.s end/ { at_end = $NF } /idle/ { idle = $NF } END { print at_end + 0, idle + 0 }' >"$TMP/waits"
     read -r at_end idle <"$TMP/waits"
     check "turns: the waiting is at the regions' ends ($at_end s) and not between them ($idle s)" holds "$at_end > 0.05 && $idle < 0.25 * $at_end"
+    own_turns "$TMP/own-turns" libgomp
 else
     skip "a runtime that spins on one processor"
 fi
@@ -505,6 +542,8 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     check "libomp: all of their work is below the procedure that creates them" all_below
     check "libomp: as tasks" [ "$(awk -F, '$3 ~ /^task at/ { t = $8 } $3 == "burn" && $8 != t + 1 { wrong++ } END { print wrong + 0 }' "$TMP/create")" = 0 ]
     clang -O2 -g -fopenmp -o "$TMP/naps-libomp" tests/programs/naps.c
+    clang -O2 -g -fopenmp -Itests/programs -o "$TMP/own-turns-libomp" "$TMP/own-turns.c"
+    [ "$(nproc)" -gt 1 ] && own_turns "$TMP/own-turns-libomp" libomp
     naps "$TMP/naps-libomp" libomp passive
     OMP_TOOL_LIBRARIES=/nowhere/tool.so record -- "$TMP/openmp" 0.002
     check "libomp: a tool of the program's own comes first" grep -q 'an OpenMP tool of its own' "$TMP/err"

@@ -96,6 +96,7 @@ TEST(a_sample_is_of_when_it_fired)
     *turns_left(&turns, 7) = 5000;
     turns.count = 9;
     *turns_left(&turns, 9) = 8000;
+    CHECK(marks_left_ns() == 5000);
     marks.as_of_ns = 4999;
     marks_settle();
     CHECK(marks.count == 1 && marks.mark[0].region == 9);
@@ -114,7 +115,9 @@ TEST(a_sample_is_of_when_it_fired)
 
     turns = (struct turns){.count = 7};
     marks_wait(9, &turns, 7);
-    turns.count = 8; /* when is not known */
+    CHECK(marks_left_ns() == 0); /* it has not been left */
+    turns.count = 8;             /* when is not known */
+    CHECK(marks_left_ns() == 0);
     marks_settle();
     CHECK(marks.count == 0);
 }
