@@ -9,7 +9,7 @@ static const struct {
     const char *name;
 } families[FAMILY_COUNT] = {
     [FAMILY_PROGRAM] = {205, 70, 36, "program"}, [FAMILY_MPI] = {18, 82, 8, "MPI"},
-    [FAMILY_OPENMP] = {44, 82, 6, "OpenMP"},     [FAMILY_GPU] = {326, 50, 12, "GPU"},
+    [FAMILY_OPENMP] = {44, 82, 6, "OpenMP"},     [FAMILY_GPU] = {276, 80, 8, "GPU"},
     [FAMILY_SUPPORT] = {18, 42, 8, "below MPI"}, [FAMILY_SYSTEM] = {220, 16, 40, "system"},
     [FAMILY_LIBRARY] = {145, 48, 18, "library"}, [FAMILY_WAITING] = {350, 74, 6, "waiting"},
 };
@@ -111,7 +111,7 @@ double palette_distance(uint32_t a, uint32_t b)
 
 uint32_t palette_number(unsigned i)
 {
-    static const uint32_t colours[] = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xb8a800, 0x6a3d9a};
+    static const uint32_t colours[] = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0x7f3b08, 0x6a3d9a};
 
     return colours[i % (sizeof colours / sizeof *colours)];
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One palette for all pictures: svg, terminals and the page (query/output/page/palette.ts has the same numbers). The
- * hue tells whose code it is, the shade tells names apart. The hues are those of Okabe and Ito (Color Universal
- * Design, 2008), which the colour-blind tell apart; what waits is red everywhere, and MPI next to it.
+ * hue tells whose code it is, the shade tells names apart. What waits is red everywhere, and MPI next to it. Colours of
+ * numbers are near those of Okabe and Ito (Color Universal Design, 2008), which the colour-blind tell apart; so are the
+ * middles of families, but a light procedure of one may look to them as a dark one of another does.
  */
 #ifndef HQ_QUERY_PALETTE_H
 #define HQ_QUERY_PALETTE_H

@@ -307,5 +307,5 @@ const char *clustering_name(const struct clustering *c, uint32_t cluster, struct
 
 uint32_t clustering_colour(uint32_t cluster)
 {
-    return cluster < CLUSTERING_NAMED ? palette_number(cluster) : 0x999999;
+    return cluster < CLUSTERING_NAMED ? palette_number(cluster) : 0xb4b4b4;
 }

@@ -9,7 +9,7 @@ const families: { name: string; hue: number; saturation: number; turn: number }[
   { name: "program", hue: 205, saturation: 70, turn: 36 },
   { name: "MPI", hue: 18, saturation: 82, turn: 8 },
   { name: "OpenMP", hue: 44, saturation: 82, turn: 6 },
-  { name: "GPU", hue: 326, saturation: 50, turn: 12 },
+  { name: "GPU", hue: 276, saturation: 80, turn: 8 },
   { name: "below MPI", hue: 18, saturation: 42, turn: 8 },
   { name: "system", hue: 220, saturation: 16, turn: 40 },
   { name: "library", hue: 145, saturation: 48, turn: 18 },
