@@ -15,10 +15,12 @@
  * room for the program's own libraries: then it is not loaded. */
 #define HQM_LEAST_DATA  (8 << 20)
 #define HQM_LEAST_SPACE (16 << 20)
+/* With less stack (RLIMIT_STACK) it may come to its end before the program has begun. */
+#define HQM_LEAST_STACK (32 << 10)
 
-static inline bool hqm_is_short_of_memory(struct rlimit data, struct rlimit all)
+static inline bool hqm_is_short_of_memory(struct rlimit data, struct rlimit all, struct rlimit stack)
 {
-    return data.rlim_cur < HQM_LEAST_DATA || all.rlim_cur < HQM_LEAST_SPACE;
+    return data.rlim_cur < HQM_LEAST_DATA || all.rlim_cur < HQM_LEAST_SPACE || stack.rlim_cur < HQM_LEAST_STACK;
 }
 
 /* A loader that audits makes room for thread-local storage before it knows of the collector, and then there is none.

@@ -42,14 +42,18 @@ void deliver_prepare(void)
     raw_close(fd);
 }
 
-static bool copy_all(int from, int to)
+/* Memory of its own: the process may end on any stack, a small one too. */
+struct room {
+    char from[PATH], to[PATH], temporary[PATH + 8], buffer[16384];
+};
+
+static bool copy_all(int from, int to, struct room *room)
 {
-    char buffer[16384];
     long bytes;
 
-    while ((bytes = raw_read(from, buffer, sizeof buffer)) > 0)
+    while ((bytes = raw_read(from, room->buffer, sizeof room->buffer)) > 0)
         for (long done = 0, more; done < bytes; done += more) {
-            more = write_quietly(to, buffer + done, (size_t)(bytes - done));
+            more = write_quietly(to, room->buffer + done, (size_t)(bytes - done));
             if (more <= 0)
                 return false;
         }
@@ -57,18 +61,18 @@ static bool copy_all(int from, int to)
 }
 
 /* The file gets its name when it is whole. */
-static bool copy(const char *from, const char *to)
+static bool copy(struct room *room)
 {
-    char temporary[PATH + 8];
+    char *const temporary = room->temporary, *const end = temporary + sizeof room->temporary;
     bool done = false;
 
-    append(append(temporary, temporary + sizeof temporary, to), temporary + sizeof temporary, ".part");
-    int source = raw_open(from, O_RDONLY | O_CLOEXEC, 0),
+    append(append(temporary, end, room->to), end, ".part");
+    int source = raw_open(room->from, O_RDONLY | O_CLOEXEC, 0),
         target = source < 0 ? -1 : raw_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (target >= 0) {
-        done = copy_all(source, target);
+        done = copy_all(source, target, room);
         done &= raw_close(target) == 0;
-        done = done && raw_rename(temporary, to) == 0;
+        done = done && raw_rename(temporary, room->to) == 0;
     }
     if (source >= 0)
         raw_close(source);
@@ -84,29 +88,27 @@ static void image_path(char path[PATH], const char *directory, uint32_t pid, uin
     append(append_number(to, end, serial), end, HQM_SUFFIX);
 }
 
-static void deliver_image(uint32_t pid, uint32_t serial)
+static void deliver_image(struct room *room, uint32_t pid, uint32_t serial)
 {
-    char from[PATH], to[PATH];
-
-    image_path(from, options.directory, pid, serial);
-    image_path(to, options.home, pid, serial);
-    if (copy(from, to))
-        raw_unlink(from);
+    image_path(room->from, options.directory, pid, serial);
+    image_path(room->to, options.home, pid, serial);
+    if (copy(room))
+        raw_unlink(room->from);
 }
 
 void deliver(void)
 {
     const struct hqm_header *header = file_header();
-    char path[PATH];
+    struct room *room = options.brings && header ? raw_memory(sizeof *room) : NULL;
 
-    if (!options.brings || !header)
+    if (!room)
         return;
     for (uint32_t serial = 0; serial <= header->serial; serial++)
-        deliver_image(header->pid, serial);
+        deliver_image(room, header->pid, serial);
     if (raw_rmdir(options.directory) < 0)
         return;
-    mark_path(path);
-    raw_unlink(path);
+    mark_path(room->from);
+    raw_unlink(room->from);
     /* Somebody may have begun to use the directory between the two. */
     struct stat status;
     if (raw_stat(options.directory, &status) == 0)

@@ -38,11 +38,12 @@ static const char *value_of(char *const environment[], const char *name)
 /* Limits that cannot be asked for are none. */
 static bool is_short_of_memory(void)
 {
-    struct rlimit data = {.rlim_cur = RLIM_INFINITY}, all = data;
+    struct rlimit data = {.rlim_cur = RLIM_INFINITY}, all = data, stack = data;
 
     raw_getrlimit(RLIMIT_DATA, &data);
     raw_getrlimit(RLIMIT_AS, &all);
-    return hqm_is_short_of_memory(data, all);
+    raw_getrlimit(RLIMIT_STACK, &stack);
+    return hqm_is_short_of_memory(data, all, stack);
 }
 
 /* The next library of the list: returns its length, 0 at the end, and moves `at` to its start. */
@@ -183,7 +184,7 @@ static bool examine(struct texts *texts, const char *path, bool search, char *co
     else if (!why && hqm_is_audited(value_of(environment, AUDIT), value_of(environment, TUNABLES)))
         why = "started with LD_AUDIT", refused = true;
     else if (!why && is_short_of_memory())
-        why = "started with a limit of memory (ulimit -d, -v) that has no room for the collector", refused = true;
+        why = "started with a limit of memory (ulimit -d, -v, -s) that has no room for the collector", refused = true;
     if (why && options.active)
         note(texts, direct ? path : texts->found, why);
     return named && (refused || !visible);

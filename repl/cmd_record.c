@@ -21,6 +21,7 @@ static const char *const clocks[] = {"auto", "perf", "timer", NULL}, *const ways
 enum { NOTHING_MEASURED = 125 }; /* the status of --require; as env and timeout have it for a failure of their own */
 #define NOT_RUN          "nothing is run, since --require asks for a measurement"
 #define RUN_ALL_THE_SAME "it is run all the same"
+#define UNMEASURED       "the program runs unmeasured"
 
 static const struct opt options[] = {
     {.name = "event",
@@ -312,6 +313,19 @@ static int measure(const struct opt_args *args, char *const *command, const char
     return record_end_like(status);
 }
 
+/* Where a limit leaves no room for any measurements the program runs as it would without this command. */
+static int run_unmeasured(const struct opt_args *args, char *const *command, const char *path, const char *limit)
+{
+    bool require = opt_flag(args, "require", false);
+
+    record_survive_size_limit(); /* standard error may be a file at its limit */
+    fprintf(stderr, "hq: %s; %s\n", limit, require ? NOT_RUN : UNMEASURED);
+    if (require)
+        return NOTHING_MEASURED;
+    command_fail("record", record_become(path, command));
+    return 126;
+}
+
 /* --runs: each run is a `hq record` of its own. */
 static struct hq_error *repeat(const struct opt_args *args, const char *count, int *status)
 {
@@ -391,12 +405,15 @@ static int run(const struct opt_args *args)
     for (size_t i = 0; command && i < args->operands.len; i++)
         command[i] = (char *)args->operands.data[i];
     char *path = command ? record_find_command(command[0], &status) : NULL;
+    const char *limit = record_place_limit();
     if (!path)
         fprintf(stderr, "hq record: %s: %s\n", args->operands.data[0],
                 status != 127 ? "not an executable file"
                 : strchr(args->operands.data[0], '/')
                     ? "there is no such file"
                     : "there is no such command; what only the shell knows is run with sh -c '...'");
+    else if (limit)
+        status = run_unmeasured(args, command, path, limit);
     else
         status = by_perf ? measure_by_perf(args, command, path) : measure(args, command, path);
     free(path);

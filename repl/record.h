@@ -82,6 +82,8 @@ struct record_place {
  * `force` only, and never (HQ_USAGE) while a process that writes to it runs on this host.
  */
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
+/* NULL, or the limit of this process that leaves no room for any measurements. */
+const char *record_place_limit(void);
 /* Removes an empty buffer, too; and unless the program has begun, what record_place_open has made. */
 void record_place_deinit(struct record_place *place);
 
@@ -145,6 +147,9 @@ double record_cpu_time(void);
 /* Writing beyond the file-size limit fails from now on instead of ending this process; the program that record_run
  * starts is as it would be. */
 void record_survive_size_limit(void);
+
+/* Runs the program in the place of this process; comes back only with the error if that fails. */
+struct hq_error *record_become(const char *path, char *const *arguments);
 
 /* Ends this process as the program ended: returns its exit status, or dies of the same signal. */
 int record_end_like(int status);

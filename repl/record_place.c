@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -270,6 +271,28 @@ static struct hq_error *check_is_database(const struct record_place *place)
     free(database);
     return ours ? NULL
                 : hq_error_new(HQ_USAGE, "%s is not empty and not a recording; name another with -o", place->database);
+}
+
+/* The lock, what decides, a directory that is listed, the way back from the program: three at a time. */
+static bool has_descriptors(void)
+{
+    int fds[3], n = 0;
+
+    while (n < 3 && (fds[n] = open("/", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+    bool enough = n == 3 || errno != EMFILE;
+    while (n > 0)
+        close(fds[--n]);
+    return enough;
+}
+
+const char *record_place_limit(void)
+{
+    struct rlimit size;
+
+    if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur < HQM_ALIGN)
+        return "the limit of a file's size (ulimit -f) leaves no room for measurements";
+    return has_descriptors() ? NULL : "the limit of open files (ulimit -n) leaves no room for measurements";
 }
 
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place)

@@ -91,6 +91,14 @@ static void become(const char *path, char *const *arguments, const sigset_t *mas
     _exit(126);
 }
 
+struct hq_error *record_become(const char *path, char *const *arguments)
+{
+    if (survives)
+        sigaction(SIGXFSZ, &at_size_limit, NULL);
+    execvp(path, arguments);
+    return hq_error_errno(HQ_DATA, "cannot start %s", path);
+}
+
 static double children_before; /* exec keeps what the children of an earlier image of this process took */
 
 static double children_time(void)

@@ -154,11 +154,12 @@ static bool examine(const char *path, int depth, struct str *obstacle, enum reco
 /* Limits that cannot be asked for are none. */
 static bool is_short_of_memory(void)
 {
-    struct rlimit data = {.rlim_cur = RLIM_INFINITY}, all = data;
+    struct rlimit data = {.rlim_cur = RLIM_INFINITY}, all = data, stack = data;
 
     getrlimit(RLIMIT_DATA, &data);
     getrlimit(RLIMIT_AS, &all);
-    return hqm_is_short_of_memory(data, all);
+    getrlimit(RLIMIT_STACK, &stack);
+    return hqm_is_short_of_memory(data, all, stack);
 }
 
 bool record_find_obstacle(const char *path, struct str *obstacle, enum record_obstacle *kind)
@@ -172,9 +173,9 @@ bool record_find_obstacle(const char *path, struct str *obstacle, enum record_ob
     if (!audited) {
         str_addf(
             obstacle,
-            "the limit of memory (ulimit -d, -v) has no room for the collector, which takes %d MiB, so it measures "
-            "neither %s nor what it starts",
-            HQM_LEAST_DATA >> 20, path);
+            "the limit of memory (ulimit -d, -v, -s) has no room for the collector, which takes %d MiB, and %d KiB of "
+            "stack, so it measures neither %s nor what it starts",
+            HQM_LEAST_DATA >> 20, HQM_LEAST_STACK >> 10, path);
         return false;
     }
     str_addf(

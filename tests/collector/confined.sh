@@ -101,7 +101,7 @@ record -- env LD_AUDIT="$TMP/audit.so" GLIBC_TUNABLES=glibc.rtld.optional_static
 check "audited with room: it is measured" holds "$status == 7 && $(value 'sum CPUTIME') > 0.2e9"
 
 # The collector's tables would leave the loader no room for the C library: status 127.
-for limit in "-d 3000" "-d 1500" "-v 5000"; do
+for limit in "-d 3000" "-d 1500" "-v 5000" "-s 31"; do
     record -- bash -c "ulimit $limit; exec '$PROGRAMS/ends' return"
     check "ulimit $limit: the program runs" [ $status = 7 ]
     check "ulimit $limit: it is named" grep -q "not measured: $PROGRAMS/ends (started with a limit of memory" "$TMP/err"
@@ -110,6 +110,22 @@ done
 status=$?
 check "ulimit -d from the start: the program runs" [ $status = 7 ]
 check "ulimit -d from the start: one sentence" [ "$(grep -c 'has no room for the collector' "$TMP/err")" = 1 ]
+(ulimit -s 28; "$HQ" record --force -o "$DB" -- "$PROGRAMS/ends" return >"$TMP/out" 2>"$TMP/err")
+status=$?
+check "ulimit -s 28 from the start: the program runs" [ $status = 7 ]
+check "ulimit -s 28 from the start: one sentence" [ "$(grep -c 'has no room for the collector' "$TMP/err")" = 1 ]
+# What ends on a small stack is measured to its end, and its files come home from a buffer.
+for stack in 32 48; do
+    for buffer in "" "--buffer $TMP"; do
+        (ulimit -s $stack; "$HQ" record --force -e CPUTIME@1000/s -o "$DB" $buffer -- "$PROGRAMS/ends" return >"$TMP/out" 2>"$TMP/err")
+        status=$?
+        "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+        check "ulimit -s $stack $buffer: the program ends as it would" [ $status = 7 ]
+        check "ulimit -s $stack $buffer: it is measured" holds "$(value 'sum CPUTIME') > 0.2e9"
+    done
+done
+(ulimit -s 28; "$HQ" "$DB" "procedures limit 3" >"$TMP/out" 2>"$TMP/err")
+check "ulimit -s 28: a question is answered" [ "$?:$(grep -c work "$TMP/out")" = 0:1 ]
 
 # Loaders that do not pass over the collector in silence get an environment without it: that of another C library, and ours where the library is not seen.
 cat >"$TMP/other.c" <<'EOF'

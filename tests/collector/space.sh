@@ -47,12 +47,20 @@ if "${plain[@]}" env "$open/hq" help >/dev/null 2>&1; then
 else
     skip "hq cannot be run by another user here"
 fi
-(ulimit -f 0; "$HQ" record -o "$TMP/nothing" -- true 2>&1; echo "status $?") | cat >"$TMP/err"
-check "where no file may grow hq record ends with a sentence" [ "$(grep -c 'File too large\|status 3' "$TMP/err")" = 2 ]
-check "and leaves nothing" [ ! -e "$TMP/nothing" ]
 mkdir "$TMP/there"
-(ulimit -f 0; "$HQ" record -o "$TMP/there/new/deep.hq" -- true 2>/dev/null)
-check "nor the directories that it made on the way" [ -d "$TMP/there" -a ! -e "$TMP/there/new" ]
+# Limits that leave no room for any measurements: the program runs as it would.
+for limit in "-f 0" "-n 4" "-n 5"; do
+    for by in collector perf; do
+        (ulimit $limit; "$HQ" record --by=$by -o "$TMP/there/new/deep.hq" -- "$PROGRAMS/ends" return 2>&1; echo "status $?") | cat >"$TMP/err"
+        check "ulimit $limit, $by: the program ends as it would" grep -qx 'status 7' "$TMP/err"
+        check "ulimit $limit, $by: one sentence" [ "$(grep -c '^hq: the limit of .* leaves no room for measurements; the program runs unmeasured$' "$TMP/err"):$(wc -l <"$TMP/err")" = 1:2 ]
+        check "ulimit $limit, $by: nothing is left" [ -d "$TMP/there" -a ! -e "$TMP/there/new" ]
+    done
+    (ulimit $limit; "$HQ" record --require -o "$TMP/there/new/deep.hq" -- "$PROGRAMS/ends" return 2>&1; echo "status $?") | cat >"$TMP/err"
+    check "ulimit $limit, --require: it is not run" grep -qx 'status 125' "$TMP/err"
+done
+(ulimit -f 0; exec 2>"$TMP/full"; exec "$HQ" record -o "$TMP/nothing" -- "$PROGRAMS/ends" return)
+check "standard error may not grow either: the program ends as it would" [ $? = 7 ]
 printf '#!/missing\n' >"$TMP/bad"
 chmod 755 "$TMP/bad"
 "$HQ" record -o "$TMP/bad.hq" -- "$TMP/bad" 2>/dev/null
