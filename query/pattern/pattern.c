@@ -30,6 +30,7 @@ struct test {
     enum stage stage;
     const char *word;
     struct regex *regex;
+    bool no_places; /* a wildcard or regular expression is of names alone */
 };
 
 /* Whether the word is the name as a terminal shows it, who leaves out what says least: `std::map<...>::find(...)`. Of
@@ -70,11 +71,32 @@ static bool test_path(const struct test *q, const char *path)
     }
 }
 
+/*
+ * Is a wildcard or regular expression meant for loops, where names of procedures are looked for, too? All loops of
+ * smooth.c have that in their place, and all that lies in a directory: who means them says `loop`, or the colon before
+ * a line.
+ */
+static bool is_of_places(const char *text)
+{
+    const char *at = text;
+
+    while (*(at += strcspn(at, ":")))
+        if (at[1] == ':')
+            at += 2;
+        else if (at >= text + 2 && at[-1] == '?' && at[-2] == '(')
+            at++;
+        else
+            return true;
+    return strstr(text, "loop") != NULL;
+}
+
 /* Loops and lines: "loop at file.c:8" and "file.c:8", the file by the end of its path. */
 static bool test_place(const struct test *q, const struct tree *t, const struct hqdb_scope *s)
 {
     char text[PROGRAM_TEXT_ROOM];
 
+    if (q->no_places)
+        return false;
     if (*tree_text(t, s->name) && test_procedure(q, tree_text(t, s->name)))
         return true;
     snprintf(text, sizeof text, "loop at %.4096s:%u", path_base(tree_text(t, s->file)), s->line);
@@ -151,8 +173,10 @@ static void match_name(const struct tree *t, const struct pattern *p, unsigned k
     struct test q = {.word = p->text};
     enum stage last = p->wildcards ? STAGE_GLOB : STAGE_UNQUALIFIED;
 
-    for (q.stage = STAGE_WHOLE; q.stage <= last && !out->scope_count; q.stage++)
+    for (q.stage = STAGE_WHOLE; q.stage <= last && !out->scope_count; q.stage++) {
+        q.no_places = q.stage == STAGE_GLOB && wants_procedures(kinds) && !is_of_places(p->text);
         test_all(&q, t, kinds, out);
+    }
     if (!out->scope_count && strpbrk(p->text, "(<")) {
         q.stage = STAGE_PRINTED;
         test_all(&q, t, kinds, out);
@@ -291,7 +315,10 @@ static struct hq_error *match_regex(const struct query_env *env, const struct tr
     if (err)
         return err;
     out->scopes = xcalloc(t->scope_count, 1);
-    test_all(&(struct test){.stage = STAGE_REGEX, .regex = regex}, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
+    struct test q = {
+        .stage = STAGE_REGEX, .regex = regex, .no_places = wants_procedures(kinds) && !is_of_places(p->text)};
+
+    test_all(&q, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
     err = regex_failure(regex);
     if (!err && matches_nothing(out))
         err = nothing(env, t, told->pattern, told->behind, kinds, regex, out);
