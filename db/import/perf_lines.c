@@ -134,6 +134,17 @@ bool perf_parse_header(const char *line, struct perf_header *out)
     return best.command != NULL;
 }
 
+/* Without `+0xOFFSET`, of the symbol, or of the file by -F +dsoff. */
+static size_t without_offset(const char *text, size_t len)
+{
+    const char *plus = memrchr(text, '+', len), *end = text + len;
+
+    return plus && plus > text && end - plus > 3 && !strncmp(plus, "+0x", 3) &&
+                   strspn(plus + 3, "0123456789abcdef") == (size_t)(end - plus) - 3
+               ? (size_t)(plus - text)
+               : len;
+}
+
 /* The opening parenthesis of the group that ends the line. */
 static const char *last_group(const char *line, const char *end)
 {
@@ -166,16 +177,11 @@ bool perf_parse_frame(const char *line, struct perf_frame *out)
 
     if (group && group > out->name && group[-1] == ' ') {
         out->module = group + 1;
-        out->module_len = (size_t)(end - group) - 2;
+        out->module_len = without_offset(group + 1, (size_t)(end - group) - 2);
         end = group - 1;
     }
     out->inlined = out->module_len == 7 && memcmp(out->module, "inlined", 7) == 0;
-    out->name_len = (size_t)(end - out->name);
-    const char *plus = memrchr(out->name, '+', out->name_len);
-
-    if (plus && plus > out->name && !strncmp(plus, "+0x", 3) &&
-        strspn(plus + 3, "0123456789abcdef") == (size_t)(end - plus) - 3)
-        out->name_len = (size_t)(plus - out->name);
+    out->name_len = without_offset(out->name, (size_t)(end - out->name));
     return out->name_len > 0;
 }
 

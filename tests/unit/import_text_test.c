@@ -139,6 +139,11 @@ TEST(perf_frame_fields)
     CHECK_EQ_INT(f.address, 0x55d0);
     CHECK_EQ_INT(f.name_len, (int)strlen("std::vector<int (*)(long)>::at(int) const"));
     CHECK_EQ_INT(f.module_len, (int)strlen("/home/u/my prog (deleted)"));
+    CHECK(perf_parse_frame("\t55d0 f+0x1e (/bin/prog+0x115e)", &f));
+    CHECK_EQ_INT(f.name_len, 1);
+    CHECK_EQ_INT(f.module_len, (int)strlen("/bin/prog"));
+    CHECK(perf_parse_frame("\t55d0 f+0x1e (/lib/libstdc++)", &f));
+    CHECK_EQ_INT(f.module_len, (int)strlen("/lib/libstdc++"));
     CHECK(perf_parse_frame("  7f00 [unknown] ([unknown])", &f));
     CHECK(perf_parse_frame("  7f00 f(int) (inlined)", &f));
     CHECK(f.inlined);
