@@ -103,7 +103,8 @@ static bool lived_at_once(const struct summary *s, size_t threads)
     vec_sort(&begins, compare_u64);
     vec_sort(&ends, compare_u64);
     for (size_t i = 0; i < begins.len; i++) {
-        while (ends.data[gone] <= begins.data[i])
+        /* In a damaged database one may end before it begins. */
+        while (gone <= i && ends.data[gone] <= begins.data[i])
             gone++;
         most = i + 1 - gone > most ? i + 1 - gone : most;
     }
