@@ -3,6 +3,7 @@
 
 #include "preload/arch/arch.h"
 #include "preload/options.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
@@ -13,13 +14,33 @@
 
 static const uint64_t trap = 1ull << (SIGTRAP - 1);
 
-static __thread struct {
+struct belief {
     volatile bool blocks, really;
     volatile bool keeps; /* `kept` waits to be unblocked */
     siginfo_t kept;
+};
+
+/* A child of vfork has the memory of the thread that made it, and a mask of its own. */
+static __thread struct {
+    struct belief thread, child;
+    volatile int child_pid; /* whose `child` is */
 } own __attribute__((tls_model("initial-exec")));
 
 static volatile bool frozen;
+
+/* A child begins with the mask of the thread. Every call that changes the thread's has come back from a child before.
+ */
+static struct belief *belief(void)
+{
+    bool is_child = !process_is_this();
+    int pid = is_child ? raw_getpid() : 0;
+
+    if (pid != own.child_pid) {
+        own.child = (struct belief){.blocks = own.thread.blocks, .really = own.thread.really};
+        own.child_pid = pid;
+    }
+    return is_child ? &own.child : &own.thread;
+}
 
 void blocked_freeze(void)
 {
@@ -28,12 +49,12 @@ void blocked_freeze(void)
 
 bool blocked_is(void)
 {
-    return own.blocks;
+    return belief()->blocks;
 }
 
 bool blocked_really(void)
 {
-    return own.really;
+    return belief()->really;
 }
 
 /* Takes the signals that the clock sent before it was stopped: they would stay pending. Signals of others are sent
@@ -52,42 +73,46 @@ static void drop_ours(void)
 
 void blocked_set(bool blocks)
 {
-    own.blocks = blocks;
-    if (!blocks && own.really)
+    struct belief *its = belief();
+
+    its->blocks = blocks;
+    if (!blocks && its->really)
         raw_sigmask(SIG_UNBLOCK, &trap, NULL);
-    if (!blocks && own.keeps) {
-        siginfo_t kept = own.kept;
-        own.keeps = false;
+    if (!blocks && its->keeps) {
+        siginfo_t kept = its->kept;
+        its->keeps = false;
         signal_send_again(SIGTRAP, &kept);
     }
 }
 
 void blocked_for_call(bool blocks)
 {
-    own.blocks = blocks;
+    belief()->blocks = blocks;
 }
 
 void blocked_begin(bool blocks)
 {
-    own.blocks = blocks;
-    own.really = own.keeps = false;
+    own.thread = (struct belief){.blocks = blocks};
 }
 
 bool blocked_waits(const siginfo_t *info, ucontext_t *context)
 {
+    struct belief *its = belief();
     uint64_t mask;
     long number;
 
-    if (!own.blocks || signal_is_raised(info))
+    if (!its->blocks || signal_is_raised(info))
         return false;
     if (options.marked || raw_frozen || frozen) {
-        own.kept = *info;
-        own.keeps = !raw_frozen && !frozen;
+        its->kept = *info;
+        its->keeps = !raw_frozen && !frozen;
         return true;
     }
-    timer_take_over();
-    drop_ours();
-    own.really = true;
+    if (its == &own.thread) { /* a child has no clock */
+        timer_take_over();
+        drop_ours();
+    }
+    its->really = true;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     mask |= trap;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
@@ -99,7 +124,9 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context)
 
 static bool is_to_be_told(void)
 {
-    return own.blocks && !own.really && !options.marked && signal_ours() & trap;
+    const struct belief *its = belief();
+
+    return its->blocks && !its->really && !options.marked && signal_ours() & trap;
 }
 
 void blocked_before_exec(void)

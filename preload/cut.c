@@ -3,6 +3,7 @@
 
 #include "preload/entry.h"
 #include "preload/file.h"
+#include "preload/process.h"
 #include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/thread.h"
@@ -53,6 +54,8 @@ void cut_note_mask(int how, const sigset_t *set)
 {
     bool has = set && signal_in(set, SIGBUS);
 
+    if (!process_is_this()) /* a child of vfork has a mask of its own */
+        return;
     if (set && (how == SIG_SETMASK || has))
         self.blocks_bus = has && how != SIG_UNBLOCK;
 }

@@ -64,11 +64,18 @@ static COLD void yield(bool all)
                    "with such events are sampled by timers, and all threads where events are inherited or another's");
 }
 
+/* It is no thread of this process, and has the storage of one. */
+static bool is_child_of_vfork(void)
+{
+    return !process_is_this() && reach_has_base(arch_base());
+}
+
 static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info, void *context)
 {
     struct reach outside = reach_enter_any();
     cut_guard(context);
-    bool done = patch_trap(info, context, outside.strange), blocked = !outside.strange && blocked_is();
+    bool done = patch_trap(info, context, outside.strange);
+    bool blocked = (!outside.strange || is_child_of_vfork()) && blocked_is();
 
     if (!done && !outside.strange && info->si_code == KERNEL_TRAP_PERF)
         yield(false); /* an event that was opened by a bare system call, or by somebody else */

@@ -188,10 +188,63 @@ static void own_event(void)
     puts(" goes on");
 }
 
+/* The mask of a child of vfork is not its parent's, in whose memory the child runs: neither what the child blocks and
+ * unblocks, nor what it is sent meanwhile, nor what it hands on. */
+static void vforked_mask(void)
+{
+    char *arguments[] = {"trapped", "tells-trap", NULL};
+    sigset_t set;
+    pid_t child;
+
+    handle(SIGTRAP, count_one, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigaddset(&set, SIGBUS);
+    spin(20);
+    if ((child = vfork()) == 0) {
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        _exit(20 + blocks_trap());
+    }
+    printf("%d", status_of(child));
+    printf(" %d", blocks_trap());
+    raise(SIGTRAP);
+    printf(" %d\n", hits);
+    if ((child = vfork()) == 0) {
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        kill(getpid(), SIGTRAP);
+        spin(20);
+        _exit(20 + hits);
+    }
+    printf("%d", status_of(child));
+    spin(20);
+    raise(SIGTRAP);
+    printf(" %d %d\n", blocks_trap(), hits);
+    if ((child = vfork()) == 0) {
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        execv("/proc/self/exe", arguments);
+        _exit(9);
+    }
+    printf("%d %d\n", status_of(child), blocks_trap());
+
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if ((child = vfork()) == 0) {
+        bool had = blocks_trap();
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+        _exit(20 + 2 * had + blocks_trap());
+    }
+    printf("%d %d", status_of(child), blocks_trap());
+    kill(getpid(), SIGTRAP);
+    spin(20);
+    printf(" %d", hits);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    printf(" %d\n", hits);
+}
+
 int main(int argc, char **argv)
 {
     static const struct guest kinds[] = {{"blocked-trap", blocked_trap},
                                          {"tells-trap", tells_trap},
+                                         {"vforked-mask", vforked_mask},
                                          {"blocked-breakpoint", blocked_breakpoint},
                                          {"own-event", own_event}};
 
