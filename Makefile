@@ -27,7 +27,7 @@ PACKAGES_collector = $(if $(SUFFIX),$(CROSS:%-=gcc-%) libc6-dev-arm64-cross,gcc 
 # Without libc6-dbg the demonstration finds an address of libm in the place of exp.
 PACKAGES_demo = $(PACKAGES_build) openmpi-bin libopenmpi-dev libc6-dbg
 PACKAGES_all = $(PACKAGES_build) $(PACKAGES_test)
-PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite
+PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite bzip2 nodejs
 PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev heaptrack linux-perf
 

@@ -7,7 +7,9 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-static const char head[] = "hq baseline 2", last[] = "# end";
+static const char head[] = "hq baseline ", last[] = "# end";
+/* The number behind that: shares of all the time, and of what computes (baseline_split). */
+enum { OF_ALL = 2, OF_WHAT_COMPUTES = 3 };
 
 void baseline_deinit(struct baseline *b)
 {
@@ -59,8 +61,9 @@ struct line {
     unsigned number;
     const char *at;
     const char *wrong;
-    bool ends;              /* the head says that the last line is `last` */
-    bool at_end;            /* the present line is */
+    bool ends;   /* the head says that the last line is `last` */
+    bool at_end; /* the present line is */
+    unsigned version;
     struct row_names names; /* of the values of the present query */
 };
 
@@ -235,7 +238,7 @@ static void read_line(struct line *l, struct baseline *b)
     if (baseline_find(b, l->at + 7))
         fail(l, "is there twice");
     else
-        baseline_add(b, l->at + 7);
+        baseline_add(b, l->at + 7)->computes = l->version == OF_WHAT_COMPUTES;
     row_names_deinit(&l->names);
     l->names = (struct row_names){0};
 }
@@ -263,18 +266,24 @@ static struct hq_error *wrong_line(const struct line *l, const char *text)
                         l->file, l->number, l->wrong);
 }
 
-static struct hq_error *wrong_head(const char *path, const char *line)
+static struct hq_error *wrong_head(const struct line *l, const char *line)
 {
-    unsigned version;
-
-    if (sscanf(line, "hq baseline %u", &version) != 1)
-        return hq_error_new(HQ_DATA, "%s is no baseline: it does not begin with `%s`", path, head);
-    if (version == 1)
+    if (!l->version)
+        return hq_error_new(HQ_DATA, "%s is no baseline: it does not begin with `%s%d`", l->file, head, OF_ALL);
+    if (l->version == 1)
         return hq_error_new(HQ_USAGE,
                             "%s is a baseline of hq 0.1, which told procedures apart by their names alone; write it "
                             "again with hq check --update, which keeps its tolerances",
-                            path);
-    return hq_error_new(HQ_USAGE, "%s is a baseline of a later version of hq: it begins with `%s`", path, line);
+                            l->file);
+    return hq_error_new(HQ_USAGE, "%s is a baseline of a later version of hq: it begins with `%s`", l->file, line);
+}
+
+/* The first line: true if it is of this version. */
+static bool read_head(struct line *l)
+{
+    if (sscanf(l->at, "hq baseline %u", &l->version) != 1)
+        l->version = 0;
+    return (l->version == OF_ALL || l->version == OF_WHAT_COMPUTES) && strlen(l->at) == sizeof head;
 }
 
 /* `text` is cut into lines; a byte order mark and carriage returns, which editors and git add, are no part of them. */
@@ -293,9 +302,11 @@ static struct hq_error *read_lines(struct line *l, char *text, bool forgiving, s
             at[n - 1] = '\0';
         l->at = at;
         l->number++;
-        if (l->number == 1 && strcmp(at, head) && !forgiving)
-            return wrong_head(l->file, at);
-        b->by_source |= l->number == 1 && strcmp(at, head);
+        bool other = l->number == 1 && !read_head(l);
+
+        if (other && !forgiving)
+            return wrong_head(l, at);
+        b->by_source |= other;
         if (l->number > 1)
             read_line(l, b);
         if (l->wrong && !forgiving)
@@ -321,6 +332,12 @@ struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline
     if (!error && !forgiving && (!b->queries.len || (l.ends && !l.at_end)))
         return hq_error_new(HQ_DATA, "%s %s: it was cut off; restore it, or write it again with hq check --update",
                             path, b->queries.len ? "does not end with `# end`" : "has no values of any query");
+    if (!error && !forgiving && l.version == OF_ALL && b->system >= BASELINE_SYSTEM)
+        return hq_error_new(
+            HQ_USAGE,
+            "%s is of an earlier hq, which did not tell what computes from what is in the system; write "
+            "it again with hq check --update, which keeps its tolerances",
+            path);
     return error;
 }
 
@@ -381,13 +398,16 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     AUTO_STR struct str out = {0};
     struct file_writer w;
 
-    str_addf(&out, "%s\nnames: %s\n", head, b->by_source ? "source" : "linkage");
+    bool computes = b->queries.len && b->queries.data[0].computes;
+
+    str_addf(&out, "%s%d\nnames: %s\n", head, computes ? OF_WHAT_COMPUTES : OF_ALL,
+             b->by_source ? "source" : "linkage");
     if (b->clock)
         str_addf(&out, "clock: %s\n", b->clock);
     if (b->machine)
         str_addf(&out, "machine: %s\n", b->machine);
     /* In steps, so that an update changes few lines. */
-    if (b->system >= 0.05)
+    if (b->system >= BASELINE_SYSTEM)
         str_addf(&out, "system: %.0f%%\n", 5 * round(b->system * 20));
     str_addf(&out, "last-line: %s\n", last);
     add_settings(&out, &b->settings);

@@ -2,7 +2,7 @@
 /*
  * Baselines: values of queries, kept in a small text file beside the queries and compared with those of later runs.
  *
- *     hq baseline 2
+ *     hq baseline 3
  *     names: linkage
  *     clock: the kernel's software clock
  *     machine: AMD EPYC 7763, 2 processors, Linux 6.1.0
@@ -23,7 +23,8 @@
  * same, or by those of the `source` alone, as a database of another tool has them. The clock is what sampled CPUTIME,
  * of which a check says if its own was another. So it does of the machine: what rises on another
  * processor, or on more or fewer of them, does not fail. How much of the time is the system's, or waits
- * (baseline_system), is rounded to 5 %, and not said below. Then a line for each setting that a cost depends on
+ * (baseline_system), is rounded to 5 %, and not said below: then the shares are of all the time, and the first line has
+ * a 2. With a 3 they are of what computes (baseline_split). Then a line for each setting that a cost depends on
  * (words.h), as it was when the file of queries began; behind a query those that the file had changed. A check asks
  * under these settings, and where only one side has names for the linker, by those of the source (baseline_fold).
  *
@@ -70,16 +71,14 @@ struct baseline_value {
     unsigned runs;   /* 0 counts as 1 */
     double share_sd; /* over the runs; of one run 0 */
     double value_sd;
-    double system; /* the part of the share that is in the system or waits: where a check looks at that
-                      (baseline_hours), and of a new baseline (baseline_tolerance); not kept in the file */
     enum dim dim;
     double tolerance; /* 0.1: ten points of a share, ten percent of a value */
 };
 
 /*
  * The amounts by which a value may rise unless the user sets others. Time in the system takes up to twice as long in
- * most hours as in another: of a row with a part K of it a rise by K(1-K)/(1+K) passes, and so its tolerance is no less
- * than twice that (baseline_tolerance).
+ * most hours as in another: a share K of it may rise by K(1-K)/(1+K), and so its tolerance is no less than twice that.
+ * Of what computes beside it no less than four points of all the time are one (baseline_tolerance).
  */
 #define BASELINE_TOLERANCE_EXACT 0.005
 #define BASELINE_TOLERANCE_RUNS  0.1 /* shares over several runs */
@@ -99,7 +98,8 @@ struct baseline_query {
     const char *odd;                   /* of several runs: what is said of one that is far from all others; NULL */
     enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
     enum output_names names;           /* how its rows are called in what is said of them */
-    double system, system_before; /* of values that are compared: baseline_system of both sides; 0: not looked at */
+    bool computes;                     /* shares are of what computes (baseline_split) */
+    double system, system_before; /* where that is so: baseline_system of the run, and of what it is compared with */
     VEC(struct baseline_value) values;
 };
 
@@ -209,6 +209,27 @@ void baseline_fold(struct baseline *b);
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
                     double least); /* baseline_measure.c */
 
+/* ---- what computes (baseline_split.c) ---- */
+
+/*
+ * The part of the time in which the program is in the system, or waits for others while it takes CPU time (I/O, kernel,
+ * MPI, OpenMP), of the values of `groups by runtime`. How long that takes depends on what else runs there, and is the
+ * same in all runs of one sitting: their scatter does not show it.
+ */
+double baseline_system(const struct baseline_query *groups);
+#define BASELINE_SYSTEM 0.05 /* from which part on what computes is judged apart from it */
+
+/*
+ * Such time moves the shares of everything. So the sampled values of a run become two: what a row computes, as a share
+ * of all that computes, and what of it is in the system or waits, as a share of all, under a metric of its own
+ * (cputime.system, cputime.system.x). `system` has that part of the rows, `groups` are by runtime, both of the same
+ * samples. Values below `least` go.
+ */
+void baseline_split(struct arena *arena, struct baseline_query *q, const struct baseline_query *system,
+                    const struct baseline_query *groups, double least);
+/* cputime.system, cputime.system.x */
+bool baseline_is_system(const char *metric);
+
 /* ---- chance (baseline_chance.c) ---- */
 
 /*
@@ -219,20 +240,22 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
  */
 double baseline_scatter(const struct baseline_query *old, const struct baseline_query *now);
 /*
- * The part of the time in which the program is in the system, or waits for others while it takes CPU time (I/O, kernel,
- * MPI, OpenMP), of the values of `groups by runtime`. How long that takes depends on what else runs there, and is the
- * same in all runs of one sitting: their scatter does not show it.
- */
-double baseline_system(const struct baseline_query *groups);
-/*
- * The rise of a share that hours alone may make, where `before` of the baseline's time and `now` of this run's is such
- * time. The rest of the row has, of the rest of the time, the part that it had: it rises as the system takes less. Such
- * time of the row takes at most four times as long in one hour as in another, and rises by no more than if all of it,
- * of both sides, took twice as long, and the second half were this row's.
+ * The rise that hours alone may make of a share that is in the system, where `before` of the baseline's time and `now`
+ * of this run's is; 0 of all others. Such time of the row takes at most four times as long in one hour as in another,
+ * and rises by no more than if all of it, of both sides, took twice as long, and the second half were this row's.
  */
 double baseline_hours(const struct baseline_value *v, double before, double now);
-/* The tolerance of a value of a new baseline, by what it is, of how many runs, and how much of it is in the system. */
-double baseline_tolerance(const struct baseline_value *v);
+/*
+ * The part of a rise that the machine alone may have made, as the rest of the program, without this row, tells of it.
+ * Code that waits for memory suffers most from what else runs there, and gains most where less does. So if the rest
+ * became faster, a row counts as risen only as far as its own seconds did: by what its share would be of the rest of
+ * before. If it became slower, the row may have done so twice as much (as the square), and by half as much again at
+ * most. 0 where the rest takes what it took, and for what is in the system (baseline_hours).
+ */
+double baseline_by_machine(const struct baseline_value *old, const struct baseline_value *now);
+/* The tolerance of a value of a new baseline, by what it is, of how many runs, and how much of the time is in the
+ * system. */
+double baseline_tolerance(const struct baseline_query *q, const struct baseline_value *v);
 /* How many shares have a wider one than others, for they are in the system; *most is the widest. */
 size_t baseline_wider(const struct baseline_query *q, double *most);
 /* How many exact values have a wider one, for they differ from run to run. */
@@ -262,6 +285,11 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
  */
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed);
+
+/* The largest of what a baseline does not keep of a metric: no row below BASELINE_LEAST of the whole is in it. False:
+ * it has nothing of the metric. (baseline_moved.c) */
+bool baseline_least(const struct baseline_query *before, const struct baseline_value *now,
+                    struct baseline_value *least);
 
 /*
  * A row that the baseline has not, and that cannot be one that is gone under another name: may others have had its cost

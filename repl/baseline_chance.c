@@ -26,7 +26,8 @@ static double sampling_of_run(const struct baseline_value *v)
 static void add(const struct baseline_query *q, double *seen, double *sampling)
 {
     vec_foreach(v, &q->values)
-        if (!v->absolute && v->runs > 1 && !v->outside) {
+        /* How far such time differs from hour to hour is in its tolerance. */
+        if (!v->absolute && v->runs > 1 && !v->outside && !baseline_is_system(v->metric)) {
             *seen += (v->runs - 1) * v->share_sd * v->share_sd;
             *sampling += (v->runs - 1) * sampling_of_run(v);
         }
@@ -54,32 +55,30 @@ static void add_hours(struct gate_difference *d, const struct baseline_value *ol
     d->error = sqrt(both);
 }
 
-double baseline_system(const struct baseline_query *groups)
-{
-    static const char *const names[] = {"group I/O", "group kernel", "group MPI", "group OpenMP"};
-    double most = 0;
-
-    vec_foreach(of, &groups->values) {
-        double sum = 0;
-
-        /* Of the exclusive values, which add up to the whole. */
-        if (!isfinite(of->samples) || baseline_metric_length(of->metric) == strlen(of->metric))
-            continue;
-        vec_foreach(v, &groups->values)
-            for (size_t i = 0; !strcmp(v->metric, of->metric) && i < sizeof names / sizeof *names; i++)
-                sum += !strcmp(v->path, names[i]) ? v->share : 0;
-        most = fmax(most, sum);
-    }
-    return fmin(1, most);
-}
-
 double baseline_hours(const struct baseline_value *v, double before, double now)
 {
     static const double longer = 4, rounded = 0.025; /* the file has it in steps of 5 % */
-    double both = fmin(before, now), most = both / (1 + both);
-    double rest = fmax(0, v->share - v->system), others = now < 1 ? fmax(0, 1 - before - rounded) / (1 - now) : 0;
+    double both = fmin(before, now), others = now < 1 ? fmax(0, 1 - before - rounded) / (1 - now) : 0;
 
-    return fmax(0, rest * (1 - others) + fmin(most, v->system * (1 - others / longer)));
+    return baseline_is_system(v->metric) ? fmax(0, fmin(both / (1 + both), v->share * (1 - others / longer))) : 0;
+}
+
+double baseline_by_machine(const struct baseline_value *old, const struct baseline_value *now)
+{
+    static const double memory = 1 + BASELINE_ALIKE_MOST; /* at most */
+
+    if (old->absolute || baseline_is_system(now->metric) ||
+        !(old->value > 0 && now->value > 0 && old->share > 0 && now->share > 0))
+        return 0;
+    double was = old->value / old->share - old->value, is = now->value / now->share - now->value;
+
+    if (!(was > 0 && is > 0))
+        return 0;
+    if (is <= was)
+        return fmax(0, now->share - now->value / (now->value + was));
+    double rest = is / was, row = old->share * rest * fmin(rest, memory);
+
+    return fmax(0, row / (row + (1 - old->share) * rest) - old->share);
 }
 
 bool baseline_waits(const char *metric)
@@ -93,10 +92,10 @@ bool baseline_waits(const char *metric)
     return false;
 }
 
-/* The part of a share that is in the system or waits. */
+/* The share of a value that is in the system or waits. */
 static double waits_in(const struct baseline_value *v)
 {
-    return fmin(1, fmax(0, baseline_waits(v->metric) ? v->share : v->system));
+    return baseline_waits(v->metric) || baseline_is_system(v->metric) ? fmin(1, fmax(0, v->share)) : 0;
 }
 
 static double least_tolerance(const struct baseline_value *v)
@@ -104,8 +103,10 @@ static double least_tolerance(const struct baseline_value *v)
     return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
 }
 
-double baseline_tolerance(const struct baseline_value *v)
+double baseline_tolerance(const struct baseline_query *q, const struct baseline_value *v)
 {
+    /* Of all the time: what is less keeps a race open no more either (gate_tolerance_of). */
+    static const double of_all = 0.04;
     /* Of counts that differ from run to run: then no more than ten unchanged checks of a hundred are inconclusive, five
      * runs against five or against one. */
     static const double deviations = 4;
@@ -115,8 +116,10 @@ double baseline_tolerance(const struct baseline_value *v)
     if (v->absolute)
         return v->runs > 1 && v->value > 0 ? fmax(least, ceil(1000 * deviations * v->value_sd / v->value - 1e-6) / 1000)
                                            : least;
+    if (q->computes && isfinite(v->samples) && !baseline_is_system(v->metric))
+        least = fmin(1, fmax(least, of_all / fmax(0.01, 1 - q->system)));
     /* In whole points, as the file has it. */
-    return fmax(least, ceil(2 * 100 * twice_as_long) / 100);
+    return ceil(100 * fmax(least, 2 * twice_as_long) - 1e-6) / 100;
 }
 
 size_t baseline_wider(const struct baseline_query *q, double *most)

@@ -26,14 +26,17 @@ struct judge {
     double scatter;                      /* of runs: baseline_scatter */
     enum check_outcome outcome;          /* the gravest */
     double least_sure;                   /* of the shares that passed: the rise from which on all are ruled out */
-    double wide, tolerance;              /* the same where the tolerance is wider than the narrowest, which is that */
+    double wide, tolerance;              /* the same where the tolerance is wider than the narrowest, which is that:
+                                            of what computes, where that is judged apart */
     const char *widest;                  /* that row, with its tolerance */
     double seen, wide_seen;              /* the rises that are seen in nine of ten cases, of both */
     double exact;                        /* the same of exact values, as a part of them */
     double scattered;                    /* and of those that differ from run to run */
     enum baseline_elsewhere elsewhere;   /* of what is judged */
     double system, system_before;        /* baseline_system of this run and of the baseline */
+    bool computes;                       /* shares are of what computes (baseline_split) */
     double by_hours;                     /* of what rose by no more than hours may explain: the most that they may */
+    bool by_machine;                     /* some rose by what the machine may have made (baseline_by_machine) */
     bool waits;                          /* all of it is time in calls that wait for others (baseline_waits) */
     const char *waited;                  /* else the metric that is, of which rises are told alone */
     bool one_run;                        /* some were of one run on either side */
@@ -124,7 +127,7 @@ static void take_power(struct judge *j, const struct baseline_value *now, const 
 {
     double bound = gate_bound(d, GATE_MISSED), seen = gate_seen(d, j->level);
 
-    if (d->allowed <= j->tolerance) {
+    if (d->allowed <= j->tolerance && !baseline_is_system(now->metric)) {
         j->least_sure = fmax(j->least_sure, bound);
         j->seen = fmax(j->seen, seen);
         return;
@@ -147,6 +150,16 @@ static bool is_told(struct judge *j, const struct baseline_value *now)
     return true;
 }
 
+/* Would the rise be none, or chance, without what the machine may have made of it? */
+static bool may_be_machine(const struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
+                           const struct gate_difference *d)
+{
+    struct gate_difference rest = *d;
+
+    rest.rise -= baseline_by_machine(old, now);
+    return rest.rise < d->rise && gate_judge(&rest, j->level, GATE_MISSED) != GATE_FAIL;
+}
+
 /* Tells a rise from noise; `kind` is how the line begins. */
 static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const char *kind)
@@ -167,13 +180,14 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
         /* Another processor takes other times, and how many there are may change what is done. */
         bool excused = j->waits || j->elsewhere == MACHINE_COUNT ||
                        (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
-        double hours = old->absolute ? 0 : baseline_hours(now, j->system_before, j->system);
-        bool by_hours = d.rise <= hours;
+        double hours = baseline_hours(now, j->system_before, j->system);
+        bool by_hours = d.rise <= hours, by_machine = !by_hours && may_be_machine(j, old, now, &d);
 
         j->by_hours = by_hours ? fmax(j->by_hours, hours) : j->by_hours;
         j->failed = !j->failed || size > j->most ? now : j->failed;
         j->most = fmax(j->most, size);
-        comes_to(j, excused || by_hours ? CHECK_INCONCLUSIVE : CHECK_FAIL);
+        j->by_machine |= by_machine;
+        comes_to(j, excused || by_hours || by_machine ? CHECK_INCONCLUSIVE : CHECK_FAIL);
         vec_push(&j->rose,
                  (struct told){arena_printf(j->arena, "%s: %s, %s", kind, what, rise_text(j, old, &d)), size});
     } else if (verdict == GATE_UNDECIDED) {
@@ -197,40 +211,6 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 }
 
 /* ---- rows ---- */
-
-/* The largest of what a baseline does not keep of a metric: no row below BASELINE_LEAST of the whole is in it. */
-static bool least_of(const struct baseline_query *before, const struct baseline_value *now,
-                     struct baseline_value *least)
-{
-    double largest = 0, smallest = INFINITY, tolerance = INFINITY;
-    const struct baseline_value *some = NULL;
-
-    vec_foreach(v, &before->values) {
-        if (strcmp(v->metric, now->metric) || v->absolute != now->absolute)
-            continue;
-        double size = v->absolute ? v->value : v->share;
-
-        some = v;
-        tolerance = fmin(tolerance, v->tolerance);
-        largest = fmax(largest, size);
-        smallest = fmin(smallest, size);
-    }
-    if (!some)
-        return false;
-    *least = *some;
-    least->path = now->path;
-    least->tolerance = tolerance;
-    least->share = fmin(smallest, BASELINE_LEAST);
-    if (some->absolute)
-        least->value = fmin(smallest, BASELINE_LEAST * largest);
-    else
-        least->value = least->value_sd = 0;
-    /* So small a row differs from run to run by no more than this one does. */
-    least->share_sd = now->share_sd;
-    if (some->absolute)
-        least->value_sd = now->value_sd;
-    return true;
-}
 
 /* The rows of a query, whatever their metrics. */
 static void add_rows(const struct baseline_query *q, struct row_names *rows)
@@ -272,7 +252,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
 {
     struct baseline_value least;
 
-    if (is_told(j, now) || !least_of(before, now, &least) ||
+    if (is_told(j, now) || !baseline_least(before, now, &least) ||
         (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
     struct gate_difference d = baseline_difference(&least, now, j->scatter);
@@ -361,14 +341,20 @@ static void tell_power(struct judge *j)
 {
     if (j->outcome == CHECK_PASS && j->least_sure > 0)
         vec_push(j->lines, arena_printf(j->arena,
-                                        "ruled out in 19 of 20 cases: a rise of %.1f points; in 9 of 10 fails one of "
-                                        "%.1f",
-                                        100 * j->least_sure, 100 * j->seen));
-    if (j->outcome == CHECK_PASS && j->wide > j->least_sure)
+                                        "ruled out in 19 of 20 cases: a rise of %.1f points%s; in 9 of 10 fails one "
+                                        "of %.1f",
+                                        100 * j->least_sure, j->computes ? " of what computes" : "", 100 * j->seen));
+    if (j->outcome == CHECK_PASS && (j->wide > j->least_sure || (j->computes && j->wide > 0)))
         vec_push(j->lines, arena_printf(j->arena,
                                         "ruled out where the tolerance is wider: a rise of %.1f points (%s; hq race "
                                         "finds smaller ones); in 9 of 10 is seen one of %.1f",
                                         100 * j->wide, j->widest, 100 * j->wide_seen));
+    if (j->computes)
+        vec_push(j->lines,
+                 arena_printf(j->arena,
+                              "shares are of what computes, %.0f%% of the time; cputime.system is the part of "
+                              "all that is in the system, or waits in MPI or OpenMP",
+                              100 * (1 - j->system)));
     if (j->waited)
         vec_push(j->lines,
                  arena_printf(j->arena, "not judged is %s, in calls that wait for others (hq race)", j->waited));
@@ -413,6 +399,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                       .elsewhere = now->elsewhere,
                       .system = now->system,
                       .system_before = now->system_before,
+                      .computes = before->computes,
                       .tolerance = INFINITY,
                       .paths.setting = now->names};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
@@ -423,7 +410,8 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     baseline_value_names(now, &new_names);
     vec_foreach(v, &before->values) {
         row_paths_add(&j.paths, v->path);
-        j.tolerance = v->absolute ? j.tolerance : fmin(j.tolerance, v->tolerance);
+        if (!v->absolute && !baseline_is_system(v->metric))
+            j.tolerance = fmin(j.tolerance, v->tolerance);
     }
     j.waits = now->values.len > 0;
     vec_foreach(v, &now->values) {
@@ -468,6 +456,11 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                      "long that takes depends on what else runs in an hour, which may raise a share by "
                                      "%.1f points: race it (hq race)",
                                      100 * now->system, 100 * j.by_hours));
+    if (j.by_machine && j.outcome != CHECK_FAIL)
+        vec_push(lines,
+                 "cannot tell: the rest of the program takes other seconds than in the baseline, and memory that is "
+                 "busier, or less busy, changes shares, too: race it (hq race), or write the baseline again if "
+                 "the rest is another by intention");
     if (j.waits && j.rose.len)
         vec_push(lines, "cannot tell: how long calls wait for others depends on what else runs in an hour: race it (hq "
                         "race)");

@@ -281,6 +281,8 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
     AUTO(arena_deinit) struct arena arena = {0};
     AUTO(row_names_deinit) struct row_names names = {0};
     size_t kept = 0;
+    /* Shares of all, and shares of what computes, say nothing of one another. */
+    bool alike = before && before->computes == q->computes;
 
     if (before)
         baseline_value_names(before, &names);
@@ -292,8 +294,8 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
         old = old && old->absolute == v.absolute ? old : NULL;
         if (!old && v.share < least)
             continue;
-        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : baseline_tolerance(&v);
-        if (old && q->elsewhere == MACHINE_SAME && is_as_before(old, &v)) {
+        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : baseline_tolerance(q, &v);
+        if (old && alike && q->elsewhere == MACHINE_SAME && is_as_before(old, &v)) {
             v.share = old->share;
             v.samples = old->samples;
             v.runs = old->runs;

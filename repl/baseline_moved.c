@@ -85,6 +85,38 @@ static double whole_rose(const struct baseline_query *before, const struct basel
     return whole > 0 ? whole - largest : INFINITY;
 }
 
+bool baseline_least(const struct baseline_query *before, const struct baseline_value *now, struct baseline_value *least)
+{
+    double largest = 0, smallest = INFINITY, tolerance = INFINITY;
+    const struct baseline_value *some = NULL;
+
+    vec_foreach(v, &before->values) {
+        if (strcmp(v->metric, now->metric) || v->absolute != now->absolute)
+            continue;
+        double size = v->absolute ? v->value : v->share;
+
+        some = v;
+        tolerance = fmin(tolerance, v->tolerance);
+        largest = fmax(largest, size);
+        smallest = fmin(smallest, size);
+    }
+    if (!some)
+        return false;
+    *least = *some;
+    least->path = now->path;
+    least->tolerance = tolerance;
+    least->share = fmin(smallest, BASELINE_LEAST);
+    if (some->absolute)
+        least->value = fmin(smallest, BASELINE_LEAST * largest);
+    else
+        least->value = least->value_sd = 0;
+    /* So small a row differs from run to run by no more than this one does. */
+    least->share_sd = now->share_sd;
+    if (some->absolute)
+        least->value_sd = now->value_sd;
+    return true;
+}
+
 bool baseline_moved(const struct baseline_query *before, const struct baseline_query *now,
                     const struct baseline_value *v)
 {

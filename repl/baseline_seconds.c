@@ -38,10 +38,17 @@ double baseline_alike(const struct baseline_whole *old, const struct baseline_wh
                   : BASELINE_ALIKE_MOST;
 }
 
-static enum check_outcome tell(const char *metric, const struct baseline_whole *old, const struct baseline_whole *now,
-                               enum baseline_elsewhere elsewhere, struct arena *arena, struct check_lines *lines)
+/* Time in the system may take twice as long; `system` is the part of it. */
+static double allowed_of_all(double system)
 {
-    double rise = now->seconds / old->seconds - 1, allowed = baseline_alike(old, now);
+    return fmin(BASELINE_ALIKE_MOST, (1 - system) * BASELINE_ALIKE_LEAST + system);
+}
+
+static enum check_outcome tell(const char *metric, const struct baseline_whole *old, const struct baseline_whole *now,
+                               double allowed, enum baseline_elsewhere elsewhere, struct arena *arena,
+                               struct check_lines *lines)
+{
+    double rise = now->seconds / old->seconds - 1;
     bool other = elsewhere == MACHINE_PROCESSOR || elsewhere == MACHINE_COUNT, much = rise > allowed && !other;
     char from[UNITS_TEXT], to[UNITS_TEXT];
 
@@ -83,9 +90,15 @@ enum check_outcome baseline_seconds(const struct baseline_query *before, const s
         if (!is_new)
             continue;
         struct baseline_whole old = whole_of(before, metric), here = whole_of(now, metric);
+        /* The shares of time in the system are of all, those of the others of what computes. */
+        bool all = baseline_is_system(metric);
+        double allowed = all ? allowed_of_all(now->system_before) : baseline_alike(&old, &here);
+        const char *name = all ? arena_strndup(arena, metric, strlen(metric) - strlen(".system"))
+                           : now->computes && isfinite(v->samples) ? arena_printf(arena, "%s that computes", metric)
+                                                                   : metric;
 
         if (old.seconds > 0 && here.seconds > 0 &&
-            tell(metric, &old, &here, now->elsewhere, arena, lines) == CHECK_INCONCLUSIVE)
+            tell(name, &old, &here, allowed, now->elsewhere, arena, lines) == CHECK_INCONCLUSIVE)
             outcome = CHECK_INCONCLUSIVE;
     }
     return outcome;

@@ -8,152 +8,18 @@
 #include "repl/row_paths.h"
 #include <string.h>
 
-#define LEAST      BASELINE_LEAST
-#define LEAST_KEPT 0.0025 /* and that stays in one, so that a row on the edge does not come and go */
-
-/*
- * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that
- * they cross: those that `where` leaves out are measured too, and marked.
- */
-static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into,
-                                struct baseline_query *q)
-{
-    struct table *t = NULL;
-
-    r->session.env.only_system = r->only_system;
-    struct hq_error *error = gate_measure(&r->session.env, st, &t);
-
-    r->session.env.only_system = false;
-    HQ_TRY(error);
-    if (t)
-        baseline_measure(into, q, t, r->runs.len > 1 ? 0 : r->update ? LEAST_KEPT : LEAST);
-    table_destroy(t);
-    return NULL;
-}
-
-/* A run that was disturbed, or is of something else, makes a set tell that runs differ by as much. */
-static const char *tell_odd(const struct runner *r, const struct baseline_query *means,
-                            const struct baseline_query *const *runs, struct arena *arena)
-{
-    AUTO(row_paths_deinit) struct row_paths paths = {.setting = query_setting(&r->session.env, SETTING_NAMES)};
-    struct baseline_odd o;
-
-    if (!baseline_odd_run(means, runs, r->runs.len, &o))
-        return NULL;
-    row_paths_add(&paths, o.row->path);
-    return arena_printf(
-        arena,
-        "one run is far from the others: %s has %.1f%% of %s in %s, where these have %.1f%% to %.1f%%. Leave "
-        "it out, or record again, if something disturbed it",
-        r->runs.data[o.run], 100 * o.share, o.row->metric, row_paths_text(&paths, arena, o.row->path, false),
-        100 * o.least, 100 * o.most);
-}
-
-/* The values of this database, or the means over all runs, where also small rows are measured. */
-struct hq_error *check_measure(struct runner *r, const struct statement *st, struct baseline *into, const char *text)
-{
-    size_t n = r->runs.len;
-    struct baseline_query *q;
-    struct hq_error *error = NULL;
-
-    if (n == 1)
-        return measure(r, st, into, baseline_add(into, text));
-    struct baseline_query *runs = xcalloc(n, sizeof *runs);
-    const struct baseline_query **list = xcalloc(n, sizeof *list);
-
-    for (size_t i = 0; i < n && !error; i++) {
-        list[i] = &runs[i];
-        error = session_open(&r->session, r->runs.data[i], NULL);
-        if (!error)
-            error = measure(r, st, into, &runs[i]);
-    }
-    if (!error)
-        error = session_open(&r->session, r->db, NULL);
-    q = baseline_add(into, text);
-    if (!error)
-        baseline_average(q, list, n, r->update ? LEAST_KEPT : LEAST);
-    if (!error)
-        q->odd = tell_odd(r, q, list, &into->arena);
-    for (size_t i = 0; i < n; i++)
-        vec_deinit(&runs[i].values);
-    free(runs);
-    free(list);
-    return error;
-}
-
-/* As the baseline was written: under its settings, and by the names that both sides have. */
-static struct hq_error *measure_as_before(struct runner *r, const struct statement *st,
-                                          const struct baseline_query *before, struct baseline *now, const char *text)
-{
-    struct query_env *env = &r->session.env;
-    AUTO(arena_deinit) struct arena arena = {0};
-    baseline_settings mine = {0}, others = {0};
-    bool knows = db_knows_linkage(env->db);
-
-    baseline_settings_now(env, NULL, &arena, &mine);
-    struct hq_error *error = baseline_settings_apply(r->before.settings.data, r->before.settings.len, env);
-
-    if (!error)
-        error = baseline_settings_apply(before->settings.data, before->settings.len, env);
-    baseline_settings_now(env, &(struct baseline){.settings = mine}, &arena, &others);
-    vec_foreach(s, &others)
-        log_note("%s:%u: compared under `%s`, as its baseline was written", r->file, st->place.line, *s);
-    if (!error)
-        error = check_measure(r, st, now, text);
-    hq_error_free(baseline_settings_apply(mine.data, mine.len, env));
-    vec_deinit(&mine);
-    vec_deinit(&others);
-    if (r->before.by_source && knows)
-        baseline_fold(now);
-    if (!r->before.by_source && !knows) {
-        log_note("%s: only the baseline has names for the linker: procedures are told apart by those of the source",
-                 r->file);
-        baseline_fold(&r->before);
-    }
-    return error;
-}
+#define LEAST BASELINE_LEAST
 
 static struct hq_error *measure_text(struct runner *r, const char *text, const struct baseline_query *before,
-                                     struct baseline *now);
+                                     bool computes, struct baseline *now);
 
 /* baseline_system of the run; 0 also where nobody knows. */
 static double system_now(struct runner *r)
 {
     AUTO(baseline_deinit) struct baseline groups = {0};
 
-    hq_error_free(measure_text(r, "groups by runtime", NULL, &groups));
+    hq_error_free(measure_text(r, "groups by runtime", NULL, false, &groups));
     return groups.queries.len ? baseline_system(&groups.queries.data[0]) : 0;
-}
-
-/* Finds how much of each row is in the system; with `before` as that was asked. */
-static struct hq_error *find_system_parts(struct runner *r, const struct statement *st,
-                                          const struct baseline_query *before, struct baseline_query *now,
-                                          const char *text)
-{
-    AUTO(baseline_deinit) struct baseline part = {0};
-    AUTO(row_names_deinit) struct row_names names = {0};
-
-    r->only_system = true;
-    struct hq_error *error = before ? measure_as_before(r, st, before, &part, text) : check_measure(r, st, &part, text);
-
-    r->only_system = false;
-    HQ_TRY(error);
-    baseline_value_names(&part.queries.data[0], &names);
-    vec_foreach(v, &now->values) {
-        const struct baseline_value *in = baseline_value_find(&part.queries.data[0], &names, v->metric, v->path);
-
-        v->system = in ? in->share : 0;
-    }
-    return NULL;
-}
-
-/* Takes what hours may have made of the rows into account. */
-static struct hq_error *look_at_hours(struct runner *r, const struct statement *st, const struct baseline_query *before,
-                                      struct baseline_query *now, const char *text)
-{
-    now->system_before = r->before.system;
-    now->system = system_now(r);
-    return find_system_parts(r, st, before, now, text);
 }
 
 void check_begin_baseline(struct runner *r)
@@ -185,13 +51,11 @@ static void tell_addresses(const struct runner *r, const struct statement *st, c
 
 static struct hq_error *update_baseline(struct runner *r, const struct statement *st, const char *text)
 {
-    HQ_TRY(check_measure(r, st, &r->after, text));
+    HQ_TRY(check_measure_runs(r, st, r->after.system >= BASELINE_SYSTEM, &r->after, text));
     struct baseline_query *q = &vec_last(&r->after.queries);
     double most;
     size_t n;
 
-    if (r->after.system > 0)
-        HQ_TRY(find_system_parts(r, st, NULL, q, text));
     bool by_source = r->before.by_source && !r->after.by_source;
 
     q->elsewhere = baseline_elsewhere(r->after.machine, r->before.machine);
@@ -212,6 +76,11 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
                 "%s:%u: %zu of them have a wider tolerance, up to %.3g points, for they are in the system, or wait "
                 "in MPI or OpenMP, for longer in one hour than in another; hq race finds smaller rises",
                 r->file, st->place.line, n, 100 * most);
+        if (q->computes)
+            log_note(
+                "%s:%u: %.0f%% of the time is in the system, or waits in MPI or OpenMP (cputime.system); the other "
+                "shares are of what computes",
+                r->file, st->place.line, 100 * q->system);
         if ((n = baseline_scattered(q, &most)))
             log_note("%s:%u: %zu of them are counts that differ from run to run, and have a tolerance of up to %.3g%%",
                      r->file, st->place.line, n, 100 * most);
@@ -239,7 +108,7 @@ static metric_list metrics_of(const struct baseline_query *q, struct arena *aren
     metric_list list = {0};
 
     vec_foreach(v, &q->values)
-        if (!has_metric(&list, v->metric))
+        if (!has_metric(&list, v->metric) && !baseline_is_system(v->metric))
             vec_push(&list, arena_strndup(arena, v->metric, baseline_metric_length(v->metric)));
     return list;
 }
@@ -316,15 +185,15 @@ static void tell_metrics(const struct others *o, struct arena *arena, struct che
 
 /* The values of this run for a query that is only known by its text; with `before` as that was asked. */
 static struct hq_error *measure_text(struct runner *r, const char *text, const struct baseline_query *before,
-                                     struct baseline *now)
+                                     bool computes, struct baseline *now)
 {
     struct source source = {.name = "baseline", .text = text, .length = strlen(text)};
     struct script *script;
     struct hq_error *error = parse_script(&source, NULL, &script);
 
     if (!error && script->statements.len == 1)
-        error = before ? measure_as_before(r, &script->statements.data[0], before, now, text)
-                       : check_measure(r, &script->statements.data[0], now, text);
+        error = before ? check_measure_as_before(r, &script->statements.data[0], before, now, text)
+                       : check_measure_runs(r, &script->statements.data[0], computes, now, text);
     script_destroy(script);
     return error;
 }
@@ -342,7 +211,9 @@ static void explain(struct runner *r, const struct baseline_query *before, const
     vec_foreach(q, &r->before.queries)
         if (baseline_has_paths(q) && (!paths || q == before))
             paths = q;
-    struct hq_error *error = paths == before ? NULL : measure_text(r, paths ? paths->text : "tree", paths, &other);
+    struct hq_error *error = paths == before
+                                 ? NULL
+                                 : measure_text(r, paths ? paths->text : "tree", paths, before->computes, &other);
 
     if (!error && (paths == before || other.queries.len))
         baseline_explain(paths, paths == before ? now : &other.queries.data[0], failed, now->names, arena, lines);
@@ -423,7 +294,7 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     if (!before)
         return r->before.queries.len && !st->query.expect.len ? tell_unwritten(r, st, text) : NULL;
     before->asked = true;
-    HQ_TRY(measure_as_before(r, st, before, &now, text));
+    HQ_TRY(check_measure_as_before(r, st, before, &now, text));
     AUTO(others_deinit) struct others others = compare_metrics(r, before, &now.queries.data[0], &arena);
 
     if (others.all)
@@ -439,14 +310,10 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
                                                            r->before.machine);
 
     now.queries.data[0].elsewhere = elsewhere;
+    now.queries.data[0].system_before = r->before.system;
     now.queries.data[0].names = query_setting(&r->session.env, SETTING_NAMES);
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
 
-    if (outcome == CHECK_FAIL && r->before.system > 0) {
-        HQ_TRY(look_at_hours(r, st, before, &now.queries.data[0], text));
-        vec_clear(&lines);
-        outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
-    }
     if (failed)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
     if (outcome != CHECK_PASS && now.queries.data[0].odd)

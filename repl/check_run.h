@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to the parts of `hq check`: cmd_check.c (files, expectations, reports), check_baseline.c, check_race.c. */
+/* Private to the parts of `hq check`: cmd_check.c (files, expectations, reports), check_baseline.c,
+ * check_measure.c, check_race.c. */
 #ifndef HQ_REPL_CHECK_RUN_H
 #define HQ_REPL_CHECK_RUN_H
 
@@ -18,7 +19,6 @@ struct runner {
     VEC(struct run_set) sets; /* whose texts these are */
     struct baseline before, after;
     bool update, keep_tolerance, verbose, touched;
-    bool only_system;                /* values are measured of what is in the system or waits (query_env) */
     enum check_outcome inconclusive; /* what it counts as */
     double tolerance;
     struct gate_tolerance race_tolerance;
@@ -49,8 +49,18 @@ void check_tell_unasked(const struct runner *r, const char *path);
 /* Writes the new baseline of a file, if that is asked for. */
 struct hq_error *check_write_baseline(struct runner *r, const char *path);
 
-/* The values of a query over the runs, as a new query of `into`. */
+/* ---- check_measure.c ---- */
+
+/*
+ * The values of a query, of this database, or the means over all runs, where also small rows are measured, as a new
+ * query of `into`. `computes`: what computes apart from what is in the system (baseline_split).
+ */
+struct hq_error *check_measure_runs(struct runner *r, const struct statement *st, bool computes, struct baseline *into,
+                                    const char *text);
 struct hq_error *check_measure(struct runner *r, const struct statement *st, struct baseline *into, const char *text);
+/* As the baseline was written: under its settings, and by the names that both sides have. */
+struct hq_error *check_measure_as_before(struct runner *r, const struct statement *st,
+                                         const struct baseline_query *before, struct baseline *now, const char *text);
 
 /* ---- check_history.c ---- */
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The programs of the pools of tests/soak/gate_pool.py, by the name of the pool. A family is recorded side by side: NAME.a and NAME.b are one
 program, NAME+N has a part of it N % slower. `first` is the pool that the rules of the gate were chosen by, `second` and `short` have
-other programs and confirm them: `short` has programs of a tenth of a second, of which many rounds are cheap."""
+other programs and confirm them: `short` has programs of a tenth of a second, of which many rounds are cheap. By `hours` what baselines make of other
+hours was chosen, and `elsewhere` has one other program of each kind and confirms that."""
 
 import os
 
@@ -49,6 +50,9 @@ with recursive c(x) as (select 1 union all select x+1 from c where x < 150000) i
 create index i on t(b);
 select count(*), sum(a) from t where b in (select 'name' || (a % 50) from t limit 500);
 with recursive c(x) as (select 1 union all select x+1 from c where x < {}) select sum(x * x % 7), max(x) from (select x from c order by x * 7919 % 40009);"""
+
+NODE = "let m = new Map(); for (let i = 0; i < 900000; i++) { let k = 'k' + (i * 7919 % 4001); m.set(k, (m.get(k) || 0) + k.length) }" \
+       " let a = [...m.entries()].sort((x, y) => x[1] - y[1] || (x[0] < y[0] ? -1 : 1)); console.log(JSON.stringify(a).length)"
 
 
 def factors(command, *percents):
@@ -103,4 +107,12 @@ SETS = {
         jq=same("jq", "map(.b[1]) | add", f"{TMP}/some.json"), xz=same("xz", "-1", "-k", "-f", "-c", f"{TMP}/text"),
         bc=same("sh", "-c", "echo 'scale=900; a(1)*4' | bc -l"), gcc=same("gcc", "-O2", "-c", "-o", f"{TMP}/some.o", f"{TMP}/some.c"),
         sort=same("sort", "-k2", f"{TMP}/text")),
+    "hours": lambda: families(
+        xz=same("xz", "-1", "-k", "-f", "-c", f"{TMP}/text"), mpi=factors(program("mpirun", "-n", "2", f"{PROGRAMS}/mpi_ring", "400"), 20, 50),
+        mixture=factors(program(f"{PROGRAMS}/mixture", "850"), 10, 20), sort=same("sort", "-k2", f"{TMP}/text"),
+        gcc=same("gcc", "-O2", "-c", "-o", f"{TMP}/some.o", f"{TMP}/some.c")),
+    "elsewhere": lambda: families(
+        zstd=same("zstd", "-q", "-9", "-c", f"{TMP}/text"), lz=same("xz", "-0", "-k", "-f", "-c", f"{TMP}/some.json"),
+        halo=factors(program("mpirun", "-n", "2", f"{PROGRAMS}/mpi_halo", "1500"), 20, 50), bzip=same("bzip2", "-k", "-c", f"{TMP}/text"),
+        cxx40=factors(planted(40), 10, 20), node=same("node", "-e", NODE)),
 }

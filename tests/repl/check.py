@@ -380,12 +380,13 @@ for setting in ("auto", "short", "full"):
     write("named.hq", f"set names {setting}\nprocedures\n")
     hq("names0.hq", "named.hq", "--update")
     check(all(f": procedure {name}" in read("named.baseline") for name in named), f"names {setting}: the baseline has them whole: {read('named.baseline')}")
-    out, err = hq("names1.hq", "named.hq", "--junit", "named.xml", "--markdown", "named.md", want=1)
+    # All of them at once: whether the machine did that, nobody knows.
+    out, err = hq("names1.hq", "named.hq", "--junit", "named.xml", "--markdown", "named.md", want=4)
     told = re.findall(r"rose: cputime of procedure (.*): \d", out)
     check(len(set(told)) == len(named), f"names {setting}: four rows are told apart: {out}")
     check((set(told) == set(named)) == (setting == "full") and short[setting] in told, f"names {setting} in TAP: {told}")
     check(setting != "short" or all(len(name) <= 64 for name in told), f"names {setting} are short: {told}")
-    message = xml.etree.ElementTree.parse(f"{TMP}/named.xml").find(".//failure").text
+    message = xml.etree.ElementTree.parse(f"{TMP}/named.xml").find(".//skipped").text
     check(all(f"cputime of procedure {name}: " in message for name in told), f"names {setting} in JUnit: {message}")
     plain = read("named.md").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace("\\", "")
     check(all(f"cputime of procedure {name}: " in plain for name in told), f"names {setting} in Markdown: {plain}")

@@ -200,62 +200,81 @@ static struct counts races(const struct program *a, const struct program *b, con
 
 /* ---- baselines ---- */
 
+enum part { PART_ALL, PART_SYSTEM, PART_GROUPS };
+
+static const struct baseline_query *part_of(const struct pool_run *run, enum part part)
+{
+    return part == PART_SYSTEM ? &run->system : part == PART_GROUPS ? &run->groups : &run->values;
+}
+
+/* The total of the one metric that all programs of the pool measure. */
+static double whole_of(const struct pool_run *run)
+{
+    const struct baseline_query *q = &run->values;
+
+    return q->values.len && q->values.data[0].share > 0 ? q->values.data[0].value / q->values.data[0].share : 0;
+}
+
+static bool are_there(const struct program *p, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++)
+        if (i >= p->runs.len || !p->runs.data[i].there)
+            return false;
+    return true;
+}
+
 /* Runs of `joined` rounds each, added up: a longer run of the same program. */
-static bool join(struct baseline_query *out, const struct program *p, size_t first, size_t joined, bool system)
+static void join(struct baseline_query *out, const struct program *p, size_t first, size_t joined, enum part part)
 {
     AUTO(row_names_deinit) struct row_names names = {0};
-    double whole = 0;
+    double whole = 0, samples = 0;
 
     for (size_t i = 0; i < joined; i++) {
-        if (first + i >= p->runs.len || !p->runs.data[first + i].there)
-            return false;
         const struct pool_run *run = &p->runs.data[first + i];
 
-        vec_foreach(v, system ? &run->system.values : &run->values.values) {
+        vec_foreach(v, &part_of(run, part)->values) {
             bool is_new;
             struct baseline_value *to = baseline_value_add(out, &names, v, &is_new);
 
             if (!is_new)
                 to->value += v->value;
         }
+        whole += whole_of(run);
+        samples += run->values.values.len ? run->values.values.data[0].samples : 0;
     }
-    /* The total of one metric: all programs of the pool measure one. */
-    for (size_t i = 0; i < joined; i++) {
-        const struct baseline_query *q = &p->runs.data[first + i].values;
-
-        if (q->values.len && q->values.data[0].share > 0)
-            whole += q->values.data[0].value / q->values.data[0].share;
-    }
-    double samples = 0;
-
-    for (size_t i = 0; i < joined; i++)
-        samples += p->runs.data[first + i].values.values.len ? p->runs.data[first + i].values.values.data[0].samples
-                                                             : 0;
     vec_foreach(v, &out->values) {
-        v->share = v->value / whole;
+        v->share = whole > 0 ? v->value / whole : 0;
         v->samples = samples;
     }
-    return whole > 0;
 }
 
 enum { BASELINE_RUNS = 5 };
 
-/* system: the parts that are in the system */
-static bool average(struct baseline *b, const struct program *p, size_t first, size_t joined, bool system)
+/* As a check measures a set: `computes` splits its runs. */
+static void average(struct baseline *b, const struct program *p, size_t first, size_t joined, bool computes)
 {
-    struct baseline_query runs[BASELINE_RUNS] = {0};
+    struct baseline_query runs[BASELINE_RUNS] = {0}, *q;
     const struct baseline_query *list[BASELINE_RUNS];
-    bool fine = true;
 
     for (size_t i = 0; i < BASELINE_RUNS; i++) {
+        struct baseline_query system = {0}, groups = {0};
+
         list[i] = &runs[i];
-        fine = fine && join(&runs[i], p, first + i * joined, joined, system);
+        join(&runs[i], p, first + i * joined, joined, PART_ALL);
+        join(&system, p, first + i * joined, joined, PART_SYSTEM);
+        join(&groups, p, first + i * joined, joined, PART_GROUPS);
+        if (computes)
+            baseline_split(&b->arena, &runs[i], &system, &groups, 0);
+        vec_deinit(&system.values);
+        vec_deinit(&groups.values);
     }
-    if (fine)
-        baseline_average(baseline_add(b, "procedures"), list, BASELINE_RUNS, system ? 0 : 0.005);
-    for (size_t i = 0; i < BASELINE_RUNS; i++)
+    q = baseline_add(b, "procedures");
+    baseline_average(q, list, BASELINE_RUNS, 0.005);
+    q->computes = computes;
+    for (size_t i = 0; i < BASELINE_RUNS; i++) {
+        q->system += runs[i].system / BASELINE_RUNS;
         vec_deinit(&runs[i].values);
-    return fine;
+    }
 }
 
 static double system_in(const struct program *p, size_t first, size_t length)
@@ -267,19 +286,18 @@ static double system_in(const struct program *p, size_t first, size_t length)
     return sum / (double)length;
 }
 
-/* How much of each row is in the system. */
-static void set_system(struct baseline_query *q, const struct program *p, size_t first, size_t joined)
+/* HQ_TELL=N: of the first checks that are not ok. */
+static void tell(const struct program *a, const struct program *b, size_t first, size_t second,
+                 const struct check_lines *lines)
 {
-    AUTO(baseline_deinit) struct baseline part = {0};
-    AUTO(row_names_deinit) struct row_names names = {0};
+    static long told;
+    const char *most = getenv("HQ_TELL");
 
-    average(&part, p, first, joined, true);
-    baseline_value_names(&part.queries.data[0], &names);
-    vec_foreach(v, &q->values) {
-        const struct baseline_value *in = baseline_value_find(&part.queries.data[0], &names, v->metric, v->path);
-
-        v->system = in ? in->share : 0;
-    }
+    if (!most || told++ >= atol(most))
+        return;
+    printf("%s from %zu on, %s from %zu on:\n", a->name, first, b->name, second);
+    vec_foreach(line, lines)
+        printf("    %s\n", *line);
 }
 
 static bool check(const struct program *a, const struct program *b, size_t joined, struct counts *c)
@@ -288,26 +306,33 @@ static bool check(const struct program *a, const struct program *b, size_t joine
     AUTO(arena_deinit) struct arena arena = {0};
     struct check_lines lines = {0};
     size_t length = BASELINE_RUNS * joined, first = draw(a->runs.len);
-    /* The new runs come after the old ones, soon or late. */
+    /* The new runs come soon or late after the old ones, or before them: hours become busier and calmer. */
     size_t second = first + length + draw(a->runs.len);
 
-    if (!average(&before, a, first, joined, false) || !average(&now, b, second, joined, false))
+    if (draw(2)) {
+        size_t swapped = first;
+
+        first = second;
+        second = swapped;
+    }
+
+    if (!are_there(a, first, length) || !are_there(b, second, length))
         return false;
     double system = system_in(a, first, length);
+    bool computes = system >= BASELINE_SYSTEM;
 
-    set_system(&now.queries.data[0], b, second, joined);
-    /* As an update looks at it. */
-    if (system >= 0.05)
-        set_system(&before.queries.data[0], a, first, joined);
+    average(&before, a, first, joined, computes);
+    average(&now, b, second, joined, computes);
     baseline_renew(&before.queries.data[0], NULL, false, 0, 0.005);
     double alpha = baseline_alpha(&before, &now.queries.data[0]);
 
     /* As the file keeps it. */
-    now.queries.data[0].system_before = system < 0.05 ? 0 : round(20 * system) / 20;
-    now.queries.data[0].system = system_in(b, second, length);
+    now.queries.data[0].system_before = round(20 * system) / 20;
     enum check_outcome outcome = baseline_judge(&before.queries.data[0], &now.queries.data[0], alpha, &arena, &lines,
                                                 NULL);
 
+    if (outcome != CHECK_PASS)
+        tell(a, b, first, second, &lines);
     c->draws++;
     c->fail += outcome == CHECK_FAIL;
     c->ok += outcome == CHECK_PASS;

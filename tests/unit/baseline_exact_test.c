@@ -61,7 +61,7 @@ TEST(their_tolerance_is_as_wide_as_they_differ)
     struct baseline_query q = {0};
     double most;
 
-    v.tolerance = baseline_tolerance(&v);
+    v.tolerance = baseline_tolerance(&(struct baseline_query){0}, &v);
     CHECK_NEAR(v.tolerance, 0.06, 1e-12);
     check_one(v, counted("procedure f", 1.013e6, 15e3, 5), CHECK_PASS,
               "ruled out in 19 of 20 cases: a rise of 3.06% of what is counted and differs from run to run");
@@ -69,7 +69,7 @@ TEST(their_tolerance_is_as_wide_as_they_differ)
     CHECK_EQ_INT(baseline_scattered(&q, &most), 1);
     CHECK_NEAR(most, 0.06, 1e-12);
     v = counted("procedure f", 1e6, 100, 5);
-    CHECK_NEAR(baseline_tolerance(&v), 0.005, 1e-12);
+    CHECK_NEAR(baseline_tolerance(&(struct baseline_query){0}, &v), 0.005, 1e-12);
     vec_deinit(&q.values);
 }
 
@@ -99,7 +99,7 @@ TEST(time_that_waits_depends_on_the_hour)
     v.dim = DIM_SECONDS;
     CHECK(baseline_waits("mpi_time.x") && baseline_waits("lock_wait") && !baseline_waits("cputime") &&
           !baseline_waits("mpi_times"));
-    v.tolerance = baseline_tolerance(&v);
+    v.tolerance = baseline_tolerance(&(struct baseline_query){0}, &v);
     CHECK_NEAR(v.tolerance, 0.32, 1e-12);
     now = v;
     now.share = 0.398;

@@ -77,7 +77,7 @@ TEST(other_versions)
 {
     AUTO_FREE char *dir = test_tmpdir(), *path = file_join(dir, "a.baseline");
 
-    for (int version = 1; version <= 3; version += 2) {
+    for (int version = 1; version <= 4; version += 3) {
         AUTO(baseline_deinit) struct baseline b = {0}, again = {0};
         FILE *f = fopen(path, "w");
 
@@ -87,6 +87,27 @@ TEST(other_versions)
                     version == 1 ? "is a baseline of hq 0.1" : "is a baseline of a later version of hq");
         CHECK_OK(baseline_read(path, true, &again));
         CHECK(again.by_source && again.queries.len == 1 && again.queries.data[0].values.len == 1);
+    }
+    CHECK_OK(file_remove_tree(dir));
+}
+
+/* Before, shares were of all the time also where much of it is in the system. */
+TEST(what_computes_has_another_number)
+{
+    AUTO_FREE char *dir = test_tmpdir(), *path = file_join(dir, "a.baseline");
+
+    for (int version = 2; version <= 3; version++) {
+        AUTO(baseline_deinit) struct baseline b = {0}, again = {0};
+        FILE *f = fopen(path, "w");
+
+        fprintf(f, "hq baseline %d\nsystem: 40%%\nquery: a\ncputime 5%% +-7%% of 10: f\n", version);
+        fclose(f);
+        if (version == 2)
+            CHECK_ERROR(baseline_read(path, false, &b), HQ_USAGE, "did not tell what computes from what is in");
+        else
+            CHECK_OK(baseline_read(path, false, &b));
+        CHECK_OK(baseline_read(path, true, &again));
+        CHECK(again.queries.len == 1 && again.queries.data[0].computes == (version == 3));
     }
     CHECK_OK(file_remove_tree(dir));
 }
