@@ -28,7 +28,7 @@ bool rows_above_fold(const struct run *run, const struct entry *e)
         return !measured;
     double total = program_total(run->first, run->totals);
 
-    return isnan(total) || program_number(run->first, &at) >= FOLD_SHARE * total;
+    return isnan(total) || fabs(program_number(run->first, &at)) >= FOLD_SHARE * fabs(total);
 }
 
 bool rows_fold(const struct run *run)

@@ -77,7 +77,11 @@ static void tell_run(struct summary *s)
         for (uint32_t q = 0; q < p && !seen; q++)
             seen = db->profiles[q].rank == db->profiles[p].rank;
         ranks += !seen;
-        working += s->metric && db_profile_total(db, p, s->metric->metric).sum != 0;
+        if (s->metric) {
+            struct db_total total = db_profile_total(db, p, s->metric->metric);
+
+            working += total.sum != 0 || total.count != 0; /* which may add up to nothing */
+        }
     }
     AUTO_STR struct str text = {0};
 
@@ -134,7 +138,7 @@ static void tell_measured(struct summary *s)
                  m->total_count == 1 ? "" : "s");
     tell_launchers(s, &text);
     /* 1.96 sqrt(p (1 - p) / n) is largest at p = 1/2 */
-    if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0) {
+    if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0 && s->total > 0) {
         double percent = 98 / sqrt(measure_samples(m, m->total_count, (double)m->total));
 
         str_addf(&text,
@@ -264,7 +268,33 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
     return NULL;
 }
 
+/* A sum that is nothing, or less, of values of both signs is no whole that shares are of. */
+static void tell_nothing(struct summary *s)
+{
+    const struct measure *m = s->metric;
+    bool values = false;
+
+    for (uint32_t i = 0; m && i < s->run->tree->position_count && !values; i++)
+        values = m->sums[i + 1] != m->sums[i];
+    if (!values) {
+        summary_add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
+        return;
+    }
+    summary_add(s, "signs",
+                arena_printf(&s->table->arena,
+                             "values of %s are below zero and add up to %s: shares of that tell nothing", m->name,
+                             summary_amount(s, s->total)),
+                s->total);
+    summary_ask(s, arena_printf(&s->table->arena, "procedures all columns %s sort by %s", s->own, s->own));
+}
+
 /* ---- all of it ---- */
+
+static void tell_questions(struct summary *s)
+{
+    for (size_t i = 0; i < s->question_count; i++)
+        summary_add(s, "ask next", s->questions[i], NAN);
+}
 
 static struct hq_error *tell_all(struct summary *s)
 {
@@ -278,7 +308,8 @@ static struct hq_error *tell_all(struct summary *s)
     if (s->metric)
         tell_delay(s);
     if (!s->metric || !(s->total > 0)) {
-        summary_add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
+        tell_nothing(s);
+        tell_questions(s);
         return NULL;
     }
     tell_own_work(s);
@@ -292,8 +323,7 @@ static struct hq_error *tell_all(struct summary *s)
         HQ_TRY(summary_tell_balance(s, true));
     else if (count_threads(db) > 1 && !(s->metric->flags & HQDB_METRIC_ELAPSED)) /* which is how long a thread lived */
         HQ_TRY(summary_tell_balance(s, false));
-    for (size_t i = 0; i < s->question_count; i++)
-        summary_add(s, "ask next", s->questions[i], NAN);
+    tell_questions(s);
     return NULL;
 }
 
