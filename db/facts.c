@@ -8,17 +8,15 @@
 #include "common/str.h"
 #include "common/units.h"
 #include "db/attribute.h"
-#include "db/cpu_clock.h"
 #include "db/model_data.h"
 #include "db/unmeasured.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static void add_number(struct model *m, const char *key, uint64_t x)
+void facts_add_number(struct model *m, const char *key, uint64_t x)
 {
     AUTO_FREE char *text = xasprintf("%" PRIu64, x);
 
@@ -230,32 +228,16 @@ static void add_sizes(struct model *m, const struct process *p, size_t count)
         damaged += p[i].damaged;
         executed += from[i] != NULL;
     }
-    add_number(m, "processes", count - executed);
+    facts_add_number(m, "processes", count - executed);
     if (executed)
-        add_number(m, FACT_EXECUTED, executed);
+        facts_add_number(m, FACT_EXECUTED, executed);
     add_threads(m, p, from, count);
-    add_number(m, FACT_SAMPLES, samples);
-    add_number(m, FACT_PARTIAL, partial);
+    facts_add_number(m, FACT_SAMPLES, samples);
+    facts_add_number(m, FACT_PARTIAL, partial);
     if (running)
-        add_number(m, "processes without an end (killed or still running)", running);
+        facts_add_number(m, "processes without an end (killed or still running)", running);
     if (damaged)
-        add_number(m, FACT_DAMAGED_FILES, damaged);
-}
-
-static uint64_t cputime_period(const struct process *p)
-{
-    for (size_t i = 0; i < p->event_count; i++)
-        if (p->events[i].name && !strcmp(p->events[i].name, "CPUTIME"))
-            return p->events[i].period;
-    return 0;
-}
-
-static void add_weight(struct model *m, double us)
-{
-    AUTO_STR struct str text = {0};
-
-    str_addf(&text, "%.0f us", us);
-    model_info(m, FACT_WEIGHT, str_cstr(&text));
+        facts_add_number(m, FACT_DAMAGED_FILES, damaged);
 }
 
 static const char delay_text[] = "%.4f s of the %.4f s for which threads wanted one";
@@ -282,35 +264,6 @@ static void add_delay(struct model *m, const struct process *p, size_t count)
     model_info(m, FACT_DELAY, str_cstr(&text));
 }
 
-static void add_clocks(struct model *m, const struct process *p, size_t count)
-{
-    uint64_t by_timer = 0, slowed = 0, period = 0;
-    double weights = 0, squares = 0;
-    bool differ = false;
-    struct clock_use use = {0};
-    AUTO_STR struct str clocks = {0};
-
-    for (size_t i = 0; i < count; i++) {
-        if (cputime_period(&p[i]))
-            clock_use_add(&use, &p[i].header);
-        differ |= period && cputime_period(&p[i]) && cputime_period(&p[i]) != period;
-        period = cputime_period(&p[i]) ? cputime_period(&p[i]) : period;
-        by_timer += p[i].header.timer_threads;
-        slowed += p[i].header.slowed_threads;
-        weights += (double)p[i].header.weights * (double)cputime_period(&p[i]);
-        squares += (double)p[i].header.weight_squares * pow((double)cputime_period(&p[i]), 2);
-    }
-    clock_describe(&use, &clocks);
-    if (clocks.len)
-        model_info(m, "clock of CPUTIME", str_cstr(&clocks));
-    if (by_timer)
-        add_number(m, "threads that had to take a timer for CPUTIME", by_timer);
-    if (slowed)
-        add_number(m, "threads sampled less often, with more weight, since they change often", slowed);
-    if ((slowed || differ) && weights > 0)
-        add_weight(m, squares / weights * 1e-3);
-}
-
 /* Commands of devices that are there one by one. */
 static void add_untimed(struct model *m, const struct process *p, size_t count)
 {
@@ -320,7 +273,7 @@ static void add_untimed(struct model *m, const struct process *p, size_t count)
         for (size_t c = 0; c < p[i].command_count; c++)
             untimed += (p[i].commands[c].command.flags & HQM_COMMAND_UNTIMED) != 0;
     if (untimed)
-        add_number(m, "commands without times", untimed);
+        facts_add_number(m, "commands without times", untimed);
 }
 
 static void add_losses(struct model *m, const struct process *p, size_t count)
@@ -381,16 +334,17 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_set(m, FACT_MACHINE, p, count, machine_of);
     add_set(m, "launcher", p, count, launcher_of);
     add_times(m, p, count);
+    facts_add_cpu_time(m, p, count);
     add_spread(m, p, count);
     add_sizes(m, p, count);
     facts_add_events(m, p, count, earliest(p, count));
     add_trace(m, p, count);
-    add_clocks(m, p, count);
+    facts_add_clocks(m, p, count);
     add_delay(m, p, count);
     add_untimed(m, p, count);
     add_set(m, "collector", p, count, collector_of);
     if (unreadable)
-        add_number(m, FACT_LEFT_OUT, unreadable);
+        facts_add_number(m, FACT_LEFT_OUT, unreadable);
     add_warnings(m, p, count);
     add_unmeasured(m, p, count);
     add_losses(m, p, count);

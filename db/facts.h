@@ -23,6 +23,10 @@
 
 #define FACT_TRACE "trace" /* there only if it is not whole */
 
+/* Of the commands that were recorded and all that they waited for, by the kernel's count; there only where that is
+ * known. */
+#define FACT_CPU "CPU time"
+
 /* How long threads wanted a processor and had none: there only where the kernel has told, under REALTIME. */
 #define FACT_DELAY    "without a processor"
 /* How many images of processes others have made by exec: there only if there are any. */
@@ -33,6 +37,13 @@
 
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */
 void facts_add(struct model *m, const struct process *processes, size_t count, size_t unreadable);
+
+/* One of them, as a text. */
+void facts_add_number(struct model *m, const char *key, uint64_t x);
+
+/* By which clocks CPUTIME was sampled, and FACT_CPU (facts_clocks.c). */
+void facts_add_clocks(struct model *m, const struct process *processes, size_t count);
+void facts_add_cpu_time(struct model *m, const struct process *processes, size_t count);
 
 /* Their events; those of the first process come first (facts_events.c). */
 void facts_add_events(struct model *m, const struct process *processes, size_t count, const struct process *first);

@@ -132,8 +132,11 @@ struct hqm_header {
     /* How long threads could run and had no processor, as the kernel says, and how long these threads lasted; noted
      * when the process ends. 0, 0: not known. */
     uint64_t delay_ns, delay_of_us;
+    /* In the first image of the command that was recorded: CPU time that it and all its children had which were waited
+     * for, by the kernel's count; noted by `hq record` when it has ended. 0: not known. */
+    uint64_t command_cpu_ns;
 };
-static_assert(sizeof(struct hqm_header) == 224 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 232 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */

@@ -151,6 +151,8 @@ static void before_filter(const struct sock_fprog *filter)
         confined |= CONFINE_SAYING;
     if (ANY(SECCOMP_FAILS, filter, SENDING))
         blocked_freeze();
+    if (ANY(SECCOMP_FAILS, filter, SYS_perf_event_open, WORKING))
+        perf_settle();
     if (ANY(SECCOMP_FAILS, filter, SYS_perf_event_open))
         perf_freeze();
     if (ANY(SECCOMP_FAILS, filter, WORKING))

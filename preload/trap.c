@@ -13,12 +13,14 @@
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
 #include "preload/sources/timer.h"
+#include "preload/text.h"
 
 #include <elf.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 /* Handles a SIGTRAP that is not ours: one that the program raises (int3) or that somebody sends has the effect that it
  * has without us. Raised while it is blocked it ends the program. */
@@ -183,4 +185,17 @@ void trap_take(void)
 {
     if (!(signal_ours() & 1ull << (SIGTRAP - 1)))
         signal_take(SIGTRAP, on_trap);
+}
+
+bool trap_kernel_is_new(void)
+{
+    enum { FIRST_MAJOR = 6, FIRST_MINOR = 11 };
+    struct utsname names;
+    const char *rest;
+
+    if (raw_uname(&names) != 0)
+        return false;
+    uint64_t major = read_number(names.release, &rest), minor = *rest == '.' ? read_number(rest + 1, &rest) : 0;
+
+    return major > FIRST_MAJOR || (major == FIRST_MAJOR && minor >= FIRST_MINOR);
 }

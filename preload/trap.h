@@ -37,4 +37,7 @@ void trap_forget(void);
 /* Takes the signal, if it is not yet taken; before threads exist. */
 void trap_take(void);
 
+/* Does the kernel raise signals of perf events on the way back to user mode? Before Linux 6.11 it sent them at once. */
+bool trap_kernel_is_new(void);
+
 #endif

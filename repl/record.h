@@ -178,8 +178,8 @@ struct record_sum {
 };
 
 /*
- * Adds up, notes that process `pid` has ended, by a signal unless that is 0, and gives unused space at the end of
- * finished files back.
+ * Adds up, notes that process `pid` has ended, by a signal unless that is 0, and what CPU time it had, and gives unused
+ * space at the end of finished files back.
  */
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum);
 

@@ -183,14 +183,16 @@ static void tell_missing_time(const struct record_sum *sum, const char *events)
     double loading = (double)sum->loading_ns / 1e9, elsewhere = time_elsewhere(sum, event);
     if (rest < 0.1 || rest < 0.25 * total)
         return;
+    /* Samples in some of many short processes stand for those without one, which have no file. */
+    double between = total - loading - elsewhere - sampled;
+    elsewhere += between < 0 ? between : 0;
     struct {
         double seconds;
         const char *where;
     } part[] = {
         {elsewhere, "in processes that could not be measured or were too short"},
-        {total - loading - elsewhere - sampled,
-         "in threads and processes that ended before a sample was due, had no clock, or were made past hq "
-         "(RTLD_DEEPBIND)"},
+        {between, "in threads and processes that ended before a sample was due, had no clock, or were made past hq "
+                  "(RTLD_DEEPBIND)"},
         {loading, "while programs were loaded, linked and initialised"},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)

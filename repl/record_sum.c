@@ -104,6 +104,8 @@ static void add(const struct record_place *place, const char *path, int fd, char
         header->exit_signal = (uint32_t)signal;
         header->state = HQM_ENDED;
     }
+    if ((pid_t)header->pid == pid && header->serial == 0)
+        header->command_cpu_ns = (uint64_t)(record_cpu_time() * 1e9);
     sum->files++;
     sum->execed += header->state == HQM_EXECED;
     sum->executed += header->cpu_image_ns > 0;

@@ -12,7 +12,6 @@
 #include "preload/raw.h"
 #include "preload/reach.h"
 #include "preload/signals.h"
-#include "preload/text.h"
 #include "preload/thread.h"
 #include "preload/trap.h"
 #include "preload/vdso.h"
@@ -21,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 
 /*
  * The signal is the one that perf events can raise by themselves (attr.sigtrap), on the way back to user mode: it ends
@@ -30,7 +28,6 @@
  * real-time signal cannot be queued (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which ends the program. Before
  * Linux 6.11 these too were sent at once; there the clock is taken only if it is asked for.
  */
-enum { FIRST_MAJOR = 6, FIRST_MINOR = 11 };
 
 /*
  * The kernel notes each firing in a ring of one page, by a record of a header and the time, and says behind which byte
@@ -66,6 +63,8 @@ static struct {
     int error;
     volatile bool frozen;
     bool insists;      /* --clock=perf */
+    bool keeps;        /* a handler of the program's answers system calls, which cannot be made in ours then: the clock
+                          of a thread stays as it was opened */
     uint64_t prepared; /* us, by file_now_us */
     _Atomic int clocks;
     _Atomic uint64_t starts;
@@ -290,7 +289,7 @@ static COLD void go_on_by(int64_t wanted, int64_t period)
 {
     const struct perf_event_mmap_page *before = own.ring;
 
-    if (!perf.frozen && !raw_frozen && open_ring((uint64_t)wanted, perf.kind == HQM_CLOCK_PERF) == 0)
+    if (!perf.frozen && !perf.keeps && !raw_frozen && open_ring((uint64_t)wanted, perf.kind == HQM_CLOCK_PERF) == 0)
         close_ring(before);
     else if (own.every >= period)
         own.wanted = own.every; /* until it is looked after again */
@@ -330,22 +329,18 @@ HOT void perf_overflow(ucontext_t *context)
     interruption_note(context);
 }
 
-static bool kernel_is_new(void)
+/* A seccomp filter that the program was given before it began may have it answer system calls (SECCOMP_RET_TRAP). */
+static bool calls_are_answered(void)
 {
-    struct utsname names;
-    const char *rest;
+    struct raw_action now;
 
-    if (raw_uname(&names) != 0)
-        return false;
-    uint64_t major = read_number(names.release, &rest), minor = *rest == '.' ? read_number(rest + 1, &rest) : 0;
-
-    return major > FIRST_MAJOR || (major == FIRST_MAJOR && minor >= FIRST_MINOR);
+    return raw_sigaction(SIGSYS, NULL, &now) == 0 && now.handler > (uint64_t)SIG_IGN;
 }
 
 void perf_prepare(void)
 {
     const char *text = getenv("HQ_CLOCK"), *wanted = text ? text : "auto";
-    bool insists = !strcmp(wanted, "perf"), is_new = kernel_is_new();
+    bool insists = !strcmp(wanted, "perf"), is_new = trap_kernel_is_new();
 
     if (perf.kind)
         return;
@@ -364,6 +359,7 @@ void perf_prepare(void)
         perf.kind = HQM_CLOCK_PERF_USER;
     if (perf.kind == HQM_CLOCK_TIMER)
         return;
+    perf.keeps = calls_are_answered();
     trap_take();
     if (!is_new)
         signal_interrupts();
@@ -423,12 +419,12 @@ bool perf_start(int event, int64_t carried)
         return false;
     /* In a virtual machine, a thread that began with 10 us came to nothing else for up to a second before its first
      * signal, and what that cost was left over for the next thread, which began likewise. */
-    first = longer(first, HQM_SHORTEST_PERIOD);
+    first = perf.keeps ? period : longer(first, HQM_SHORTEST_PERIOD);
     own.event = event;
     own.slowed = false;
     own.wanted = period;
-    own.extra = carried >= period ? (uint64_t)(carried / period - 1) : 0;
-    own.credit = period - first;
+    own.extra = carried >= period ? (uint64_t)(carried / period - !perf.keeps) : 0;
+    own.credit = perf.keeps ? carried % period : period - first;
     own.counted = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - carried;
     own.in_kernel = 0;
     own.held = 0;
@@ -477,6 +473,23 @@ void perf_forget(void)
     atomic_store(&perf.slowed, 0);
     atomic_store(&perf.starts, 0);
     atomic_store(&perf.clocks, 0);
+}
+
+void perf_settle(void)
+{
+    int64_t period = (int64_t)options.period[own.event];
+
+    if (!own.ring || own.every >= period || perf.keeps)
+        return;
+    /* A firing from now on is not looked at. */
+    const struct perf_event_mmap_page *before = __atomic_exchange_n(&own.ring, NULL, __ATOMIC_SEQ_CST);
+    if (before && open_ring((uint64_t)period, perf.kind == HQM_CLOCK_PERF) == 0) {
+        own.credit = longer(raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted, 0);
+        own.wanted = period;
+        close_ring(before);
+    } else {
+        own.ring = before;
+    }
 }
 
 void perf_freeze(void)

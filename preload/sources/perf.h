@@ -31,8 +31,8 @@ uint64_t perf_refused(void);
 uint64_t perf_slowed(void);
 
 /*
- * In a thread: starts its clock for an event. `carried` is CPU time of other threads, in nanoseconds, that its first
- * sample stands for. False: the thread has to take a timer.
+ * In a thread: starts its clock for an event. `carried` is CPU time, in nanoseconds, that its first sample stands for
+ * beside its own (rest.h). False: the thread has to take a timer.
  */
 bool perf_start(int event, int64_t carried);
 
@@ -49,6 +49,10 @@ void perf_forget(void);
  */
 uint64_t perf_mark(const siginfo_t *info);
 void perf_overflow(ucontext_t *context);
+
+/* The clock of this thread shall go on without another one: where it waits for its first sample, which comes sooner
+ * than a period, it is opened anew. */
+void perf_settle(void);
 
 /* From now on a seccomp filter forbids calls that new clocks need: those that run go on. */
 void perf_freeze(void);

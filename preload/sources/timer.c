@@ -5,11 +5,6 @@
  * The kernel checks CPU clocks at its own tick (often 250 times a second); what a faster timer misses comes as the
  * overrun count, which becomes weight, so no time is lost. The timers belong to the process image: exec and fork end
  * them.
- *
- * A thread ends with less than a period in no sample, and a thread that is shorter than a period ends without one: a
- * program that makes threads for little work would seem to do nothing. What CPU time is left over is therefore passed
- * on: the next thread that starts has its first sample so much earlier, and if that is periods, it stands for them.
- * Totals are right, and whose the time was is right on average.
  */
 #include "preload/confine.h"
 #include "preload/cut.h"
@@ -21,6 +16,7 @@
 #include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
+#include "preload/sources/rest.h"
 #include "preload/sources/source.h"
 #include "preload/sources/timer.h"
 #include "preload/thread.h"
@@ -32,7 +28,6 @@
 enum { WATCH = 0x80 }; /* beside the event in the mark of a signal */
 
 static _Atomic int watches;
-static _Atomic int64_t left_over[EVENTS_MAX]; /* by the threads that have ended */
 
 static HOT __attribute__((noinline)) void take(int event, siginfo_t *info, void *context)
 {
@@ -209,7 +204,7 @@ static bool start(int event, clockid_t clock, uint64_t first)
 
 static bool start_cputime(int event)
 {
-    int64_t carried = atomic_exchange(&left_over[event], 0), period = (int64_t)options.period[event];
+    int64_t period = (int64_t)options.period[event], carried = rest_take(event, period);
 
     if (perf_start(event, carried))
         return true;
@@ -243,18 +238,18 @@ static void stop_cputime(int event)
     int64_t left;
 
     if (perf_stop(event, &left))
-        atomic_fetch_add(&left_over[event], left);
+        rest_leave(event, left);
     else if (self.timer[event] && !raw_frozen)
-        atomic_fetch_add(&left_over[event], self.owed[event] + raw_cpu_time(CLOCK_THREAD_CPUTIME_ID));
+        rest_leave(event, self.owed[event] + raw_cpu_time(CLOCK_THREAD_CPUTIME_ID));
     timer_stop(event);
 }
 
 static void forget(void)
 {
     memset(self.timer, 0, sizeof self.timer);
-    memset(left_over, 0, sizeof left_over);
     atomic_store(&watches, 0);
     idle_forget();
+    rest_forget();
     perf_forget();
 }
 

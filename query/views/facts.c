@@ -135,6 +135,21 @@ static bool is_quantity(const char *key, const char *value, double *number, cons
     return end > value && isfinite(*number) && (!**unit || !strcmp(*unit, "s") || !strcmp(*unit, "B"));
 }
 
+/* The kernel's count beside the samples shows what is in none. */
+static const char *cpu_time_text(const struct run *run, const char *counted, struct arena *a)
+{
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+        double seconds = scaled_value(m->total, m->scale);
+
+        if (!strcmp(m->event, "CPUTIME"))
+            return arena_printf(
+                a, "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, %.1f %%",
+                counted, seconds, 100 * seconds / strtod(counted, NULL));
+    }
+    return arena_printf(a, "%s by the kernel's count, of the command and all that it waited for", counted);
+}
+
 static void facts_of_run(const struct run *run, bool for_programs, struct table *t)
 {
     const struct db *db = run->tree->db;
@@ -150,6 +165,8 @@ static void facts_of_run(const struct run *run, bool for_programs, struct table 
             if (facts_number(db, key) < counted)
                 value = arena_printf(&t->arena, "%llu", (unsigned long long)counted);
         }
+        if (!strcmp(key, FACT_CPU) && !for_programs)
+            value = cpu_time_text(run, value, &t->arena);
         if (for_programs && is_quantity(key, value, &number, &unit))
             fact_number(t, key, number, unit);
         else
