@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/pattern/members.h"
+#include "common/map.h"
 #include "common/names.h"
 #include "common/suggest.h"
 #include "query/grammar/parse.h"
@@ -79,19 +80,32 @@ static struct hq_error *take_lines(struct group_members *g, const struct group_p
     return NULL;
 }
 
-/* All loops that match, and those inside of what matches. */
+static uint64_t home_key(const struct tree *t, uint32_t scope)
+{
+    return (uint64_t)t->scopes[scope].name << 32 | t->scopes[scope].file;
+}
+
+/* All loops that match, and those inside of what matches. A region stands below the procedure that it is written in,
+ * also where all copies of that were inlined, and are what matches. */
 static void take_loops(struct group_members *g, const struct matches *m)
 {
     const struct tree *t = g->tree;
     AUTO_FREE uint8_t *within = xcalloc((size_t)t->scope_count + 1, 1);
+    struct map homes = {0};
 
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (m->scopes[i] && t->scopes[i].kind == SCOPE_INLINE)
+            map_put(&homes, home_key(t, i), 1);
     for (uint32_t i = 0; i < t->scope_count; i++) {
         uint32_t parent = tree_scope_parent(t, i);
 
-        within[i] = m->scopes[i] || (parent != HQDB_NONE && within[parent]);
+        within[i] = m->scopes[i] || (parent != HQDB_NONE && within[parent]) ||
+                    (parent != HQDB_NONE && t->scopes[i].kind == SCOPE_REGION &&
+                     map_get(&homes, home_key(t, parent), 0));
         if (within[i] && t->scopes[i].kind == SCOPE_LOOP)
             g->scope[i] |= MEMBER_SCOPE;
     }
+    map_deinit(&homes);
 }
 
 static struct hq_error *take_pattern(struct group_members *g, const struct group_part *part)

@@ -146,6 +146,29 @@ inlined() {
 }
 gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/inlined" "$TMP/inlined.c" && inlined "$TMP/inlined" libgomp
 
+# Its loops are those of the procedure, as the view of loops and groups have them.
+cat >"$TMP/filled.c" <<'C'
+static volatile double sum[16];
+static inline __attribute__((always_inline)) void fill(long n)
+{
+#pragma omp parallel num_threads(2)
+    for (long i = 0; i < n; i++)
+        sum[0] += 1;
+}
+int main(void)
+{
+    fill(20000000);
+    fill(10000000);
+    return 0;
+}
+C
+gcc -O1 -g -fopenmp -o "$TMP/filled" "$TMP/filled.c"
+record -e CPUTIME@250/s -- "$TMP/filled"
+rows 'loops of fill columns cputime' | awk -F, '{ print $NF }' >"$TMP/loops"
+rows 'group g = loops of fill; groups columns cputime.x' | awk -F, '{ print $NF }' >"$TMP/group"
+check "a group of the loops of a procedure that was inlined: $(cat "$TMP/group") for $(cat "$TMP/loops")" cmp -s "$TMP/loops" "$TMP/group"
+check "and they are there" holds "$(cat "$TMP/loops" | head -1)0 > 0"
+
 # A region that is the last thing in its procedure is opened by a jump: called through a pointer, from another jump, or in the text of a region, it is none the
 # less one of the procedure that it is written in.
 cat >"$TMP/jumps.c" <<'C'
