@@ -253,8 +253,8 @@ static int do_getevents_by_number(void)
 {
     static aio_context_t events;
     struct io_event event;
-    if (!events && syscall(SYS_io_setup, 1, &events))
-        abort();
+    if (!events && syscall(SYS_io_setup, 1, &events)) /* an emulator may have no such calls */
+        return nanosleep(&wait_for, NULL);
     return (int)syscall(SYS_io_getevents, events, 1, 1, &event, &wait_for);
 }
 static int do_epoll_by_number(void)
