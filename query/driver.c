@@ -97,6 +97,12 @@ static struct hq_error *make_table(struct run *run)
     run->table->tree = run->view->shape != SHAPE_LIST;
     run->table->doubt = run->doubt;
     HQ_TRY(rows_make(run));
+    const char *unknown = run->of.unknown          ? run->of.unknown
+                          : run->selection.unknown ? run->selection.unknown
+                          : run->binding.unknown   ? run->binding.unknown
+                                                   : run->unknown;
+
+    run->table->unknown = unknown ? arena_strdup(&run->table->arena, unknown) : NULL;
     return all_known(run);
 }
 

@@ -97,8 +97,9 @@ struct table {
     struct verdict {
         enum verdict_kind kind;
         const char *text;
-    } verdict;         /* of `expect`: the gravest, in one sentence */
-    const char *doubt; /* why no expectation or baseline may be based on the rows; NULL: they are what they seem */
+    } verdict;           /* of `expect`: the gravest, in one sentence */
+    const char *unknown; /* a name of the query that nothing has, and which are near; NULL: none */
+    const char *doubt;   /* why no expectation or baseline may be based on the rows; NULL: they are what they seem */
     VEC(const char *) notes; /* sentences for standard error after the result: hints, warnings, coverage */
 };
 

@@ -95,6 +95,7 @@ struct baseline_query {
     const char *text;                  /* canonical */
     baseline_settings settings;        /* `set NAME VALUE` where it is another than in the head */
     bool asked;                        /* by the file that is checked */
+    const char *unknown;               /* of values that are compared: a name in the query that nothing has; NULL */
     const char *odd;                   /* of several runs: what is said of one that is far from all others; NULL */
     enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
     enum output_names names;           /* how its rows are called in what is said of them */

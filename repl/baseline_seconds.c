@@ -49,12 +49,13 @@ static enum check_outcome tell(const char *metric, const struct baseline_whole *
                                struct check_lines *lines)
 {
     double rise = now->seconds / old->seconds - 1;
+    double percent = fabs(rise) < 0.0005 ? 0 : 100 * rise; /* no -0.0% */
     bool other = elsewhere == MACHINE_PROCESSOR || elsewhere == MACHINE_COUNT, much = rise > allowed && !other;
     char from[UNITS_TEXT], to[UNITS_TEXT];
 
     units_format(from, old->seconds, DIM_SECONDS);
     units_format(to, now->seconds, DIM_SECONDS);
-    const char *change = arena_printf(arena, "%s -> %s in a run, %+.1f%%", from, to, 100 * rise);
+    const char *change = arena_printf(arena, "%s -> %s in a run, %+.1f%%", from, to, percent);
 
     if (much)
         vec_push(lines, arena_printf(arena,

@@ -314,6 +314,10 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     now.queries.data[0].names = query_setting(&r->session.env, SETTING_NAMES);
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
 
+    /* It would pass because nothing has that name. */
+    const char *unknown = outcome == CHECK_PASS ? now.queries.data[0].unknown : NULL;
+
+    outcome = unknown ? CHECK_INCONCLUSIVE : outcome;
     if (failed)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
     if (outcome != CHECK_PASS && now.queries.data[0].odd)
@@ -323,6 +327,8 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     tell_metrics(&others, &arena, &lines, &outcome);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
 
+    if (unknown)
+        check_add_line(r, c, unknown);
     vec_foreach(line, &lines)
         check_add_line(r, c, *line);
     vec_deinit(&lines);

@@ -24,6 +24,8 @@ static struct hq_error *measure_part(struct runner *r, const struct statement *s
     HQ_TRY(error);
     if (t)
         baseline_measure(into, q, t, least);
+    if (t && t->unknown && !q->unknown)
+        q->unknown = arena_strdup(&into->arena, t->unknown);
     table_destroy(t);
     return NULL;
 }
@@ -108,8 +110,10 @@ struct hq_error *check_measure_runs(struct runner *r, const struct statement *st
     if (!error)
         baseline_average(q, list, n, r->update ? LEAST_KEPT : LEAST);
     q->computes = computes;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         q->system += runs[i].system / (double)n;
+        q->unknown = q->unknown ? q->unknown : runs[i].unknown;
+    }
     if (!error)
         q->odd = tell_odd(r, q, list, &into->arena);
     for (size_t i = 0; i < n; i++)

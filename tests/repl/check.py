@@ -360,6 +360,14 @@ check("the baseline has ir, which this run did not measure" in out, f"what the b
 out, err = hq("uncounted.hq", "besides.hq")
 check("did not measure" not in out, f"what was measured came to nothing: {out}")
 
+# A name in a query that nothing has, misspelt or renamed: its baseline judges none of what is meant
+for condition, want in (("name = gg", 4), ("name = g or name = gg", 4), ("name =~ /^(g|gg)$/", 4), ("file = gg.c", 4), ("name = g", 0), ("cputime > 99.9%", 0)):
+    write("meant.hq", f"procedures where {condition}\n")
+    hq("time.hq", "meant.hq", "--update")
+    out, err = hq("time.hq", "meant.hq", "--verbose", want=want)
+    check(("gg" in out.split("message: |")[1].split("\n")[1]) == (want == 4), f"{condition}: {out}")
+    check("-0.0%" not in out, f"no difference has a sign: {out}")
+
 # Names in reports as `set names` has them: what is told is short or whole, and never alike; the baseline has all of them whole
 LONG = "std::map<std::string, int>::emplace_hint_unique<std::string, int>(std::string&&, int&&)"
 RUN = "run<main::{lambda(int)#%d}>(main::{lambda(int)#%d}, std::vector<double, std::allocator<double> > const&)"
