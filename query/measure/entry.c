@@ -69,6 +69,21 @@ static bool has_other_value(struct run *run, const struct entry *e)
     return false;
 }
 
+/* Whether values of a measure cancel in an entry that has none in all. */
+static bool cancels(struct run *run, const struct entry *e, size_t measure)
+{
+    const int64_t *sums = run->selection.measures.data[measure].sums;
+
+    if (!run->falls[measure])
+        return false;
+    node_ranges(run->tree, &e->node, false, &run->ranges);
+    vec_foreach(r, &run->ranges)
+        for (uint32_t i = r->first; i < r->last; i++)
+            if (sums[i + 1] != sums[i])
+                return true;
+    return false;
+}
+
 /* Profile data is sparse: what has no value in the selection is not there. (Call paths that only created a thread have
  * none at all.) */
 bool entry_is_absent(struct run *run, const struct entry *e)
@@ -76,7 +91,8 @@ bool entry_is_absent(struct run *run, const struct entry *e)
     if (run->view->in_order || run->view->of_profiles)
         return false;
     for (size_t m = 0; m < run->selection.measures.len; m++)
-        if (run->binding.used[m] && run->selection.measures.data[m].side != SIDE_DELTA && e->slots[2 * m] != 0)
+        if (run->binding.used[m] && run->selection.measures.data[m].side != SIDE_DELTA &&
+            (e->slots[2 * m] != 0 || cancels(run, e, m)))
             return false;
     return !has_other_value(run, e);
 }

@@ -119,18 +119,29 @@ static void total_of(struct run *run, size_t i)
     run->totals[2 * i] = run->totals[2 * i + 1] = total;
 }
 
+/* As in the difference of two profiles of pprof. */
+static bool has_negative(const struct measure *m, size_t positions)
+{
+    for (size_t i = 0; m->sums && i < positions; i++)
+        if (m->sums[i + 1] < m->sums[i])
+            return true;
+    return false;
+}
+
 struct hq_error *values_load(struct run *run)
 {
     size_t n = run->selection.measures.len;
 
     run->totals = ARENA_ARRAY(&run->arena, 2 * n, double);
     run->wholes = ARENA_ARRAY(&run->arena, 2 * n, double);
+    run->falls = ARENA_ARRAY(&run->arena, n + 1, bool);
     for (size_t i = 0; i < n; i++) {
         run->totals[2 * i] = run->totals[2 * i + 1] = run->wholes[2 * i] = run->wholes[2 * i + 1] = NAN;
         if (!run->binding.used[i])
             continue;
         HQ_TRY(selection_load(&run->selection, i));
         total_of(run, i);
+        run->falls[i] = has_negative(&run->selection.measures.data[i], run->tree->position_count);
     }
     for (size_t i = 0; i < run->columns.len; i++) {
         struct column *c = &run->table->columns.data[i];

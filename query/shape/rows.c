@@ -26,7 +26,7 @@ static bool satisfies(struct run *run, struct entry *e)
     return true;
 }
 
-/* `metric > constant` bounds every row below too: no row has more than its parent. */
+/* `metric > constant` bounds every row below too where no value is negative: no row has more than its parent. */
 static bool bounded_below(const struct run *run, const struct program *p, const struct entry *e)
 {
     bool less = p->op == OP_LT || p->op == OP_LE, strict = p->op == OP_LT || p->op == OP_GT;
@@ -34,7 +34,7 @@ static bool bounded_below(const struct run *run, const struct program *p, const 
     struct point at = entry_point(run, e, NULL);
 
     if (p->op < OP_LT || metric->kind != PROGRAM_SLOT || !bound->constant ||
-        run->selection.measures.data[metric->slot / 2].side == SIDE_DELTA)
+        run->selection.measures.data[metric->slot / 2].side == SIDE_DELTA || run->falls[metric->slot / 2])
         return false;
     double inclusive = e->slots[metric->slot & ~1u], least = program_number(bound, &at);
 
