@@ -105,7 +105,7 @@ static struct hq_error *note_overlaps(struct run *run, const struct grouping *g)
     note_pairs(run, g);
     rest = own_value(run, g->rest);
     if (rest)
-        run_note(run, "in no group: %s", amount(run, rest));
+        run_note(run, "exclusive to no group: %s", amount(run, rest));
     return NULL;
 }
 
