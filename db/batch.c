@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
-#define MOST_SAMPLES (UINT64_MAX >> 2) /* that the code of a value holds; only damage has more */
 
 void batch_init(struct batch *b, uint32_t first_profile, size_t metric_count)
 {
@@ -97,9 +96,7 @@ static void combine(struct value_list *list)
 
 static void put_amount(struct bytes *b, const struct db_value *x, uint64_t period)
 {
-    uint64_t samples = (uint64_t)x->sum / (period ? period : 1);
-
-    uint64_t count = x->count < MOST_SAMPLES ? x->count : MOST_SAMPLES;
+    uint64_t samples = (uint64_t)x->sum / (period ? period : 1), count = x->count;
 
     if ((uint64_t)x->sum == count * period) {
         put_coded(b, count << 2 | HQDB_FORM_COUNT);

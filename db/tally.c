@@ -130,11 +130,12 @@ void tally_measure(struct tally *t, uint32_t metric, const struct db_value *valu
 struct hq_error *tally_check(const struct tally *t)
 {
     for (size_t m = 0; m < t->canon->metric_count; m++)
-        if (t->volumes[m].values > INT64_MAX || t->volumes[m].samples > INT64_MAX)
+        if (t->volumes[m].values > INT64_MAX || t->volumes[m].samples > HQDB_MOST_SAMPLES)
             return hq_error_new(HQ_DATA,
-                                "the values of metric %zu (%s) add up to more than 2^63, which cannot be "
+                                "the values of metric %zu (%s) add up to more than %s, which cannot be "
                                 "counted: what it is made of is damaged",
-                                m + 1, t->canon->strings + t->canon->metrics[m].name);
+                                m + 1, t->canon->strings + t->canon->metrics[m].name,
+                                t->volumes[m].values > INT64_MAX ? "2^63" : "2^62 samples");
     return NULL;
 }
 

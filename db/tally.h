@@ -22,7 +22,7 @@ void tally_add(struct tally *t, uint32_t metric, const struct db_value *values, 
 /* Takes the values in a pass before tally_add, in any order: their magnitudes tell tally_check which sums would not
  * fit. */
 void tally_measure(struct tally *t, uint32_t metric, const struct db_value *values, size_t count);
-/* HQ_DATA with the metric if a sum of its values does not fit into 63 bits. */
+/* HQ_DATA with the metric if a sum of its values does not fit into 63 bits, or the number of its samples into 62. */
 struct hq_error *tally_check(const struct tally *t);
 void tally_merge(struct tally *into, const struct tally *from);
 

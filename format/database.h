@@ -214,6 +214,7 @@ static_assert(sizeof(struct hqdb_profile) == 64, "layout");
  * frame's.
  */
 enum { HQDB_FORM_COUNT, HQDB_FORM_WEIGHT, HQDB_FORM_SUM };
+#define HQDB_MOST_SAMPLES (UINT64_MAX >> 2) /* of a metric: no more fit beside the form */
 struct hqdb_value_index {
     uint64_t offset; /* in HQDB_VALUES; the next record's is the end */
     int64_t sum;     /* total of this profile and metric, base units */

@@ -403,11 +403,12 @@ static bool sums_fit(struct import *im, uint32_t metric, int64_t sum, uint64_t c
     uint64_t magnitude = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
     uint64_t *all = &im->magnitudes.data[metric], *counts = &im->counts.data[metric];
 
-    if (magnitude > INT64_MAX - *all || count > INT64_MAX - *counts) {
+    if (magnitude > INT64_MAX - *all || count > HQDB_MOST_SAMPLES - *counts) {
         vec_foreach(m, &im->metrics)
             if (m->id == metric)
-                set_problem(im, "the %s of %s add up to more than 2^63, which cannot be counted",
-                            magnitude > INT64_MAX - *all ? "values" : "numbers of samples", m->event);
+                set_problem(im, "the %s of %s add up to more than 2^6%d, which cannot be counted",
+                            magnitude > INT64_MAX - *all ? "values" : "numbers of samples", m->event,
+                            magnitude > INT64_MAX - *all ? 3 : 2);
         return false;
     }
     *all += magnitude;

@@ -122,7 +122,7 @@ static void total_of(struct run *run, size_t i)
 /* As in the difference of two profiles of pprof. */
 static bool has_negative(const struct measure *m, size_t positions)
 {
-    for (size_t i = 0; m->sums && i < positions; i++)
+    for (size_t i = 0; m->sums && !m->of_view && i < positions; i++)
         if (m->sums[i + 1] < m->sums[i])
             return true;
     return false;

@@ -5,6 +5,7 @@ whole. MUTANTS (40) and SEED (1) in the environment.
 import os
 import random
 import shutil
+import struct
 import subprocess
 
 from counting import check, finish
@@ -48,6 +49,22 @@ for i in range(int(os.environ.get("MUTANTS", "40"))):
               f"mutant {i}: {verified.stderr}")
         asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=60)
         check(asked.returncode == verified.returncode, f"mutant {i}: {asked.stderr[:2000]}")
+
+# More samples than the code of a value holds, in the first cell that is in use: told, and not kept as fewer than the total has.
+CELLS, SEGMENT_MAGIC, SEGMENT, COUNT_IN_CELL = 7, 0x4753514D, 64, 24
+cells = next(at for at in range(4096, len(original), 4096)
+             if struct.unpack_from("<IH", original, at) == (SEGMENT_MAGIC, CELLS) and struct.unpack_from("<I", original, at + 28)[0])
+for count, held in (((1 << 62) - 1000000, True), (1 << 62, False), ((1 << 63) - 1000000, False)):
+    many = bytearray(original)
+    struct.pack_into("<Q", many, cells + SEGMENT + COUNT_IN_CELL, count)
+    with open(f"{tmp}/damaged/measurements/{name}", "wb") as file:
+        file.write(many)
+    built = subprocess.run([HQ, "build", "--force", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
+    if held:
+        verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
+        check(built.returncode == 0 and verified.returncode in (0, 3) and "does not add up" not in verified.stderr, f"{count} samples: {built.stderr} {verified.stderr}")
+    else:
+        check(built.returncode == 3 and "add up to more than 2^6" in built.stderr, f"{count} samples: {built.returncode} {built.stderr}")
 
 # Pipes that nobody writes to, in the place of files: nobody waits for them.
 for place in (name, "vm-1-0.hqm", "launch", "running", "unmeasured", "patches.map", "elsewhere-vm-x", "clocks.txt"):
