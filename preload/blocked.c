@@ -42,6 +42,17 @@ static struct belief *belief(void)
     return is_child ? &own.child : &own.thread;
 }
 
+static bool is_noted(const struct belief *its)
+{
+    return its->blocks || its->really || its->keeps;
+}
+
+/* Nearly always: then it does not matter who asks, which only the kernel could tell (belief). */
+static bool nobody_blocks(void)
+{
+    return !is_noted(&own.thread) && !is_noted(&own.child);
+}
+
 void blocked_freeze(void)
 {
     frozen = true;
@@ -49,12 +60,12 @@ void blocked_freeze(void)
 
 bool blocked_is(void)
 {
-    return belief()->blocks;
+    return !nobody_blocks() && belief()->blocks;
 }
 
 bool blocked_really(void)
 {
-    return belief()->really;
+    return (own.thread.really || own.child.really) && belief()->really;
 }
 
 /* Takes the signals that the clock sent before it was stopped: they would stay pending. Signals of others are sent
@@ -73,6 +84,8 @@ static void drop_ours(void)
 
 void blocked_set(bool blocks)
 {
+    if (!blocks && nobody_blocks())
+        return;
     struct belief *its = belief();
 
     its->blocks = blocks;
@@ -87,7 +100,8 @@ void blocked_set(bool blocks)
 
 void blocked_for_call(bool blocks)
 {
-    belief()->blocks = blocks;
+    if (blocks || !nobody_blocks())
+        belief()->blocks = blocks;
 }
 
 void blocked_begin(bool blocks)

@@ -52,12 +52,11 @@ void cut_on_bus(int number, siginfo_t *info, void *context)
 
 void cut_note_mask(int how, const sigset_t *set)
 {
-    bool has = set && signal_in(set, SIGBUS);
+    bool has = set && signal_in(set, SIGBUS), blocks = has && how != SIG_UNBLOCK;
 
-    if (!process_is_this()) /* a child of vfork has a mask of its own */
-        return;
-    if (set && (how == SIG_SETMASK || has))
-        self.blocks_bus = has && how != SIG_UNBLOCK;
+    /* A child of vfork has a mask of its own. The kernel is asked only where something changes. */
+    if (set && (how == SIG_SETMASK || has) && blocks != self.blocks_bus && process_is_this())
+        self.blocks_bus = blocks;
 }
 
 bool cut_open(void)
