@@ -122,9 +122,9 @@ for seconds in 0.2 1 5; do
     ! holds "$(value 'sum REALTIME') > 0.01e9" || break
 done
 check "--duration" holds "$(value 'sum REALTIME') > 0.01e9 && $(value 'sum REALTIME') <= ($seconds + 0.01) * 1e9"
-record --ranks 1,3-4 -- env PMI_RANK=2 "$PROGRAMS/ends" return
+PMI_RANK=2 record --ranks 1,3-4 -- "$PROGRAMS/ends" return
 check "--ranks leaves others alone" [ "$status:$(value 'sum CPUTIME')" = 7:0 ]
-record --ranks 1,3-4 -- env PMI_RANK=3 "$PROGRAMS/ends" return
+PMI_RANK=3 record --ranks 1,3-4 -- "$PROGRAMS/ends" return
 check "--ranks measures its own" holds "$(value 'sum CPUTIME') > 0.2e9"
 record --no-trace -- "$PROGRAMS/ends" return
 check "--no-trace" [ "$(value samples):$(value trace)" = "$(value samples):0" ]
