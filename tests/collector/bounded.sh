@@ -28,5 +28,5 @@ status=$?
 "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
 check "100,000 frames: ends well" [ $status = 0 ]
 check "100,000 frames: sound" sound
-check "100,000 frames: samples, told to be partial" holds "$(value samples) > 5 && $(value partial) >= $(value samples) - 2"
+check "100,000 frames: samples, told to be partial" cut_short 5
 finish

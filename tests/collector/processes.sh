@@ -31,8 +31,8 @@ check "so info says" [ "$("$HQ" "$DB" info 2>/dev/null | sed -nE 's/^(processes|
 record -e ALLOC -- bash -c 'for rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$1/family" none & done; wait' sh "$PROGRAMS"
 check "so it says of ranks that a launcher's children execute" [ "$("$HQ" "$DB" info 2>/dev/null | sed -nE 's/^(processes|threads|programs executed in place of another) +([0-9]+).*/\2/p' | tr '\n' ' ')" = "3 2 3 " ]
 check "and the closing line" grep -q ', 3 threads, 3 processes in ' "$TMP/err"
-record -e CPUTIME@1000/s -- true
-check "who has a high rate is not told to ask for it" grep -q 'run it longer, ask for the time that it waits too' "$TMP/err"
+record -e CPUTIME@1000/s -- true # which has a sample once in a hundred times
+[ "$(value samples)" -gt 0 ] || check "who has a high rate is not told to ask for it" grep -q 'run it longer, ask for the time that it waits too' "$TMP/err"
 record -- "$PROGRAMS/family" exec
 # /proc/self/exe is another program to whoever asks.
 record -e CPUTIME@1000/s -- bash -c 'exec /proc/self/exe -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i+1)); done"'

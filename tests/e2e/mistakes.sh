@@ -69,7 +69,7 @@ expect 0 'asked for 20000/s, at most' "$HQ" record --clock=timer -e CPUTIME@2000
 expect 2 'force' "$HQ" record -o good.hq -- true
 expect 0 '' "$HQ" good.hq "procedures of heavy"
 says heavy
-expect 7 '0 samples.* the program ended with status 7: record it anew with --force' "$HQ" record -o seven.hq -- sh -c 'exit 7'
+expect 7 '0 samples.* the program ended with status 7: record it anew with --force' "$HQ" record -e CPUTIME@10000s -o seven.hq -- sh -c 'exit 7'
 expect 0 '' "$HQ" record --force -o seven.hq -- true
 gcc -O1 -static -o static -x c - <<<'#include <stdio.h>
 int main(void) { puts("static program ran"); return 0; }' && {

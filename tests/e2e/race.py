@@ -84,10 +84,10 @@ for query in ("tree", "tree columns alloc_bytes.x", "tree columns alloc_bytes"):
 # What hq could not have seen is never ok: no samples, no row of that name, time that was not measured.
 with open(f"{TMP}/absent.hq", "w") as f:
     f.write("procedures of nosuch\n")
-for options, what in (((), "programs without samples"), (("-e", "ALLOC", "absent.hq"), "a row that there is not")):
+for options, what in ((("-e", "CPUTIME@10000s"), "programs without samples"), (("-e", "ALLOC", "absent.hq"), "a row that there is not")):
     out = race("true", "true", "-n", "2", *options, want=4, what=what)[1]
     check("nothing was measured that could be judged" in out and "ok" not in out, f"{what}: {out}")
-    status, out, err = run(HQ, "check", "set", "q.hq" if not options else "absent.hq")
+    status, out, err = run(HQ, "check", "set", *options[2:] or ["q.hq"])
     check(status in (1, 4) and "nothing was measured that could be judged" in out, f"check of {what}: {status} {out}{err}")
 with open(f"{TMP}/uncomparable.hq", "w") as f:
     f.write("info\n")
