@@ -24,6 +24,11 @@ int64_t call_count(const struct call *c, int i)
     return c->wrapper->language == LANGUAGE_WIDE ? (int64_t)c->word[i] : call_int(c, i);
 }
 
+int64_t call_wide(const struct call *c, int i)
+{
+    return call_is_fortran(c) ? *(const int64_t *)c->word[i] : (int64_t)c->word[i];
+}
+
 int64_t call_count_at(const struct call *c, int i, int at)
 {
     return c->wrapper->language == LANGUAGE_WIDE ? ((const int64_t *)c->word[i])[at] : ((const int *)c->word[i])[at];
@@ -166,7 +171,9 @@ static void note_receive(const struct call *c, int source, int comm, int argumen
 {
     if (call_int(c, source) == c->mpi->abi->proc_null)
         return;
-    note_request(c, argument, (struct request){.comm = call_comm(c, comm), .receives = true, .persistent = persistent});
+    note_request(
+        c, argument,
+        (struct request){.comm = comm_hold(c->mpi, call_comm(c, comm)), .receives = true, .persistent = persistent});
 }
 
 static void note_persistent(const struct call *c, int argument, struct flow *flow)
@@ -192,10 +199,12 @@ static void add_started(const struct call *c, struct flow *flow)
 /* A message that was probed for: with it its communicator is known when it is received. */
 static void note_message(const struct call *c, int argument)
 {
-    struct request message = {.handle = call_message(c, argument), .comm = call_comm(c, 2)};
+    struct request message = {.handle = call_message(c, argument)};
 
-    if (message.handle)
-        request_add(&message);
+    if (!message.handle)
+        return;
+    message.comm = comm_hold(c->mpi, call_comm(c, 2));
+    request_add(&message);
 }
 
 static void after(const struct call *c, struct flow *flow)
@@ -205,8 +214,10 @@ static void after(const struct call *c, struct flow *flow)
     case SENDRECV:
     case SENDRECV_REPLACE: return flow_add(flow, c);
     case SEND_INIT: flow_add(flow, c); return note_persistent(c, 6, flow);
+    case PSEND_INIT: flow_add(flow, c); return note_persistent(c, 8, flow);
     case IRECV: return note_receive(c, 3, 5, 6, false);
     case RECV_INIT: return note_receive(c, 3, 5, 6, true);
+    case PRECV_INIT: return note_receive(c, 4, 6, 8, true);
     case ISENDRECV:
     case ISENDRECV_REPLACE: return flow_add(flow, c); /* MPICH 4.0 never writes the status of what it receives */
     case MPROBE: return note_message(c, 3);
@@ -258,6 +269,8 @@ static uintptr_t make(struct call *c)
         after(c, &scratch);
         if (c->wrapper->shape == IMRECV)
             note_request(c, 4, (struct request){.comm = message.comm, .receives = true});
+    } else {
+        comm_release(message.comm);
     }
     tell(c, &scratch);
     return result;

@@ -26,6 +26,8 @@ enum shape {
     RECV,
     IRECV,
     RECV_INIT,
+    PSEND_INIT,
+    PRECV_INIT,
     SENDRECV,
     SENDRECV_REPLACE,
     ISENDRECV,
@@ -108,6 +110,7 @@ static inline void *call_pointer(const struct call *c, int i)
 
 /* A count, and one of an array of them. */
 int64_t call_count(const struct call *c, int i);
+int64_t call_wide(const struct call *c, int i); /* one that is wide whatever the call's name */
 int64_t call_count_at(const struct call *c, int i, int at);
 
 /* Handles, as C has them. */

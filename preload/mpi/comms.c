@@ -111,6 +111,7 @@ static struct comm *make(const struct mpi *mpi, uintptr_t handle, uintptr_t grou
     if (!comm)
         return NULL;
     comm->handle = key_of(mpi, handle);
+    comm->holders = 1;
     comm->rank = rank;
     comm->peers = peers;
     comm->inter = inter;
@@ -195,6 +196,23 @@ struct comm *comm_find(const struct mpi *mpi, uintptr_t handle)
     return comm;
 }
 
+struct comm *comm_hold(const struct mpi *mpi, uintptr_t handle)
+{
+    struct comm *comm = comm_find(mpi, handle);
+
+    if (comm)
+        comm->holders++;
+    return comm;
+}
+
+void comm_release(struct comm *comm)
+{
+    if (!comm || --comm->holders)
+        return;
+    neighbours_forget(comm);
+    raw_munmap(comm, bytes_of(comm->peers));
+}
+
 void comm_forget(const struct mpi *mpi, uintptr_t handle)
 {
     uintptr_t key = key_of(mpi, handle);
@@ -203,8 +221,7 @@ void comm_forget(const struct mpi *mpi, uintptr_t handle)
     forgotten++;
     for (size_t i = 0; i < count; i++)
         if (comms[i]->handle == key) {
-            neighbours_forget(comms[i]);
-            raw_munmap(comms[i], bytes_of(comms[i]->peers));
+            comm_release(comms[i]);
             comms[i] = comms[--count];
             break;
         }

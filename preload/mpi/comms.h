@@ -9,7 +9,8 @@ struct topology; /* neighbours.c */
 
 struct comm {
     uintptr_t handle;
-    int rank;  /* of this process in it */
+    _Atomic unsigned holders; /* the program, until it frees it, and requests that are not complete */
+    int rank;                 /* of this process in it */
     int peers; /* size of the group that it sends to: its own, or the remote one of an intercommunicator */
     bool inter;
     uint32_t
@@ -23,6 +24,11 @@ struct comm {
 /* Returns the description of a communicator; NULL if MPI does not tell, or there is no memory. It is valid until
  * comm_forget. */
 struct comm *comm_find(const struct mpi *mpi, uintptr_t handle);
+
+/* As comm_find, for a request, which may be completed after the program has freed its communicator: valid until
+ * comm_release. */
+struct comm *comm_hold(const struct mpi *mpi, uintptr_t handle);
+void comm_release(struct comm *comm); /* of NULL, too */
 
 /* The ranks above this process. */
 uint32_t comm_above(struct comm *comm);

@@ -78,7 +78,7 @@ void complete_before(struct completion *x, struct call *c)
 
     x->requests = 0;
     x->taken = NULL;
-    x->message = 0;
+    x->message = NULL;
     x->status = p.status;
     x->statuses = x->memory = NULL;
     if (p.status < 0)
@@ -89,7 +89,7 @@ void complete_before(struct completion *x, struct call *c)
         lend(x, c, &p);
 }
 
-static void add_status(const struct call *c, const char *status, uintptr_t comm, struct flow *flow)
+static void add_status(const struct call *c, const char *status, const struct comm *comm, struct flow *flow)
 {
     const struct abi *abi = c->mpi->abi;
     int32_t source, cancelled;
@@ -101,7 +101,7 @@ static void add_status(const struct call *c, const char *status, uintptr_t comm,
     if (abi->count_shift)
         bytes = (bytes & UINT32_MAX) | bytes >> 33 << 32;
     if (source != abi->proc_null && !(cancelled & 1))
-        flow_add_received(flow, c->mpi, comm, source, bytes);
+        flow_add_received(flow, comm, source, bytes);
 }
 
 /* One of the requests is complete. */
@@ -111,6 +111,7 @@ static void finish(struct completion *x, const struct call *c, int at, const cha
         return;
     if (x->taken[at].receives && status)
         add_status(c, status, x->taken[at].comm, flow);
+    request_finish(&x->taken[at]);
     x->taken[at].handle = 0;
 }
 
@@ -203,12 +204,12 @@ static void finish_requests(struct completion *x, const struct call *c, const st
         finish(x, c, i, status_at(x, c, i), flow);
 }
 
-static uintptr_t comm_of(const struct completion *x, const struct call *c)
+static const struct comm *comm_of(const struct completion *x, const struct call *c)
 {
     switch ((enum shape)c->wrapper->shape) {
-    case RECV: return call_comm(c, 5);
-    case SENDRECV: return call_comm(c, 10);
-    case SENDRECV_REPLACE: return call_comm(c, 7);
+    case RECV: return comm_find(c->mpi, call_comm(c, 5));
+    case SENDRECV: return comm_find(c->mpi, call_comm(c, 10));
+    case SENDRECV_REPLACE: return comm_find(c->mpi, call_comm(c, 7));
     default: return x->message;
     }
 }
@@ -219,6 +220,7 @@ void complete_after(struct completion *x, const struct call *c, bool succeeded, 
 
     if (x->status >= 0 && p.requests < 0 && succeeded && x->statuses)
         add_status(c, x->statuses, comm_of(x, c), flow);
+    comm_release(x->message);
     if (!x->taken)
         return;
     if (succeeded)

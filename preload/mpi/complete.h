@@ -14,7 +14,7 @@ enum { COMPLETE_ROOM = 16, COMPLETE_STATUS = 32 /* bytes, more than any MPI's */
 struct completion {
     int requests;          /* that the call is given */
     struct request *taken; /* of each; handle 0: it is none that tells anything */
-    uintptr_t message;     /* of a matched receive: the communicator, 0 not known */
+    struct comm *message;  /* of a matched receive: the communicator, held; NULL: not known */
     int status;            /* argument of the status or statuses, -1 none */
     char *statuses;        /* where they will stand; NULL: nobody looks */
     char *memory;          /* for these two where they have no room here; NULL: they have */

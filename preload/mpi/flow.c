@@ -74,35 +74,38 @@ static enum part part_of(const struct call *c, const struct comm *comm, int root
     return root == comm->rank ? PART_ROOT : PART_OTHER;
 }
 
+/* Of no elements the type is not asked: it may be none (MPI_DATATYPE_NULL), which is an error to ask for. */
 static uint64_t bytes_of(const struct call *c, int count, int type)
 {
-    return (uint64_t)(call_count(c, count) * call_type_size(c, type));
+    int64_t elements = call_count(c, count);
+
+    return elements ? (uint64_t)(elements * call_type_size(c, type)) : 0;
 }
 
 static uint64_t bytes_at(const struct call *c, int counts, int type, int at)
 {
-    return (uint64_t)(call_count_at(c, counts, at) * call_type_size(c, type));
+    int64_t elements = call_count_at(c, counts, at);
+
+    return elements ? (uint64_t)(elements * call_type_size(c, type)) : 0;
 }
 
-/* One root sends `bytes` to each; it receives nothing. */
-static void from_root(struct flow *flow, const struct call *c, struct comm *comm, int root, uint64_t bytes)
+/* Likewise, where each has a type of its own. */
+static uint64_t bytes_each(const struct call *c, int counts, int types, int at)
+{
+    int64_t elements = call_count_at(c, counts, at);
+
+    return elements ? (uint64_t)(elements * call_type_size_at(c, types, at)) : 0;
+}
+
+/* One root sends to each what its arguments say, and receives nothing; the others receive what theirs say. */
+static void from_root(struct flow *flow, const struct call *c, struct comm *comm, int root, int sent, int received)
 {
     enum part part = part_of(c, comm, root);
 
     if (part == PART_ROOT)
-        send_to_all(flow, comm, 0, bytes);
+        send_to_all(flow, comm, 0, bytes_of(c, sent, sent + 1));
     else if (part == PART_OTHER)
-        flow->received += bytes;
-}
-
-static void add_scatter(struct flow *flow, const struct call *c, struct comm *comm)
-{
-    int root = call_int(c, 6);
-
-    if (part_of(c, comm, root) == PART_ROOT)
-        from_root(flow, c, comm, root, bytes_of(c, 1, 2));
-    else
-        from_root(flow, c, comm, root, bytes_of(c, 4, 5));
+        flow->received += bytes_of(c, received, received + 1);
 }
 
 static void add_scatterv(struct flow *flow, const struct call *c, struct comm *comm)
@@ -176,13 +179,10 @@ static void add_alltoallvw(struct flow *flow, const struct call *c, struct comm 
     int counts = in_place ? 5 : 1, types = in_place ? 7 : 3;
 
     for (int i = 0; i < comm->peers; i++) {
-        int64_t sent = is_w ? call_type_size_at(c, types, i) : call_type_size(c, types);
-        int64_t received = is_w ? call_type_size_at(c, 7, i) : call_type_size(c, 7);
-
         if (!is_other(comm, i))
             continue;
-        send_to(flow, comm, i, (uint64_t)(call_count_at(c, counts, i) * sent));
-        flow->received += (uint64_t)(call_count_at(c, 5, i) * received);
+        send_to(flow, comm, i, is_w ? bytes_each(c, counts, types, i) : bytes_at(c, counts, types, i));
+        flow->received += is_w ? bytes_each(c, 5, 7, i) : bytes_at(c, 5, 7, i);
     }
 }
 
@@ -227,19 +227,17 @@ static void add_neighbours(struct flow *flow, const struct call *c, struct comm 
     bool many_out = shape == NEIGHBOR_ALLTOALLV || shape == NEIGHBOR_ALLTOALLW, is_w = shape == NEIGHBOR_ALLTOALLW;
     int counts = many_out ? 5 : 4, types = many_out ? 7 : shape == NEIGHBOR_ALLGATHERV ? 6 : 5;
 
-    for (int i = 0; n && i < n->to_count; i++) {
-        int64_t size = is_w ? call_type_size_at(c, 3, i) : call_type_size(c, many_out ? 3 : 2);
-
+    for (int i = 0; n && i < n->to_count; i++)
         if (n->to[i] != c->mpi->abi->proc_null && n->to[i] != comm->rank)
-            send_to(flow, comm, n->to[i], (uint64_t)((many_out ? call_count_at(c, 1, i) : call_count(c, 1)) * size));
-    }
-    for (int i = 0; n && i < n->from_count; i++) {
-        int64_t size = is_w ? call_type_size_at(c, types, i) : call_type_size(c, types);
-
+            send_to(flow, comm, n->to[i],
+                    is_w       ? bytes_each(c, 1, 3, i)
+                    : many_out ? bytes_at(c, 1, 3, i)
+                               : bytes_of(c, 1, 2));
+    for (int i = 0; n && i < n->from_count; i++)
         if (n->from[i] != c->mpi->abi->proc_null && n->from[i] != comm->rank)
-            flow->received += (uint64_t)((shape == NEIGHBOR_ALL ? call_count(c, counts) : call_count_at(c, counts, i)) *
-                                         size);
-    }
+            flow->received += is_w                    ? bytes_each(c, counts, types, i)
+                              : shape == NEIGHBOR_ALL ? bytes_of(c, counts, types)
+                                                      : bytes_at(c, counts, types, i);
 }
 
 static void add_send(struct flow *flow, const struct call *c, int count, int type, int to, struct comm *comm)
@@ -248,6 +246,16 @@ static void add_send(struct flow *flow, const struct call *c, int count, int typ
 
     if (peer != c->mpi->abi->proc_null)
         send_to(flow, comm, peer, bytes_of(c, count, type));
+}
+
+/* Of as many elements in each of so many partitions. */
+static void add_partitioned(struct flow *flow, const struct call *c, struct comm *comm)
+{
+    int peer = call_int(c, 4);
+    int64_t elements = call_int(c, 1) * call_wide(c, 2);
+
+    if (peer != c->mpi->abi->proc_null)
+        send_to(flow, comm, peer, elements ? (uint64_t)(elements * call_type_size(c, 3)) : 0);
 }
 
 static int comm_argument(enum shape shape)
@@ -271,6 +279,7 @@ static int comm_argument(enum shape shape)
     case ALLGATHER:
     case ALLTOALL:
     case NEIGHBOR_ALL:
+    case PSEND_INIT:
     case REDUCE: return 6;
     default: return 5;
     }
@@ -279,10 +288,10 @@ static int comm_argument(enum shape shape)
 static void add_collective(struct flow *flow, const struct call *c, struct comm *comm)
 {
     switch ((enum shape)c->wrapper->shape) {
-    case BCAST: return from_root(flow, c, comm, call_int(c, 3), bytes_of(c, 1, 2));
+    case BCAST: return from_root(flow, c, comm, call_int(c, 3), 1, 1);
     case GATHER:
     case GATHERV: return add_gather(flow, c, comm);
-    case SCATTER: return add_scatter(flow, c, comm);
+    case SCATTER: return from_root(flow, c, comm, call_int(c, 6), 1, 4);
     case SCATTERV: return add_scatterv(flow, c, comm);
     case ALLGATHER:
     case ALLGATHERV: return add_allgather(flow, c, comm);
@@ -310,7 +319,9 @@ void flow_add(struct flow *flow, const struct call *c)
 
     if (!comm)
         return;
-    if (shape < BCAST)
+    if (shape == PSEND_INIT)
+        add_partitioned(flow, c, comm);
+    else if (shape < BCAST)
         add_send(flow, c, 1, 2, 3, comm);
     else
         add_collective(flow, c, comm);
@@ -324,10 +335,8 @@ void flow_add_flow(struct flow *flow, const struct flow *other)
         add_message(flow, other->messages[i]);
 }
 
-void flow_add_received(struct flow *flow, const struct mpi *mpi, uintptr_t comm_handle, int source, uint64_t bytes)
+void flow_add_received(struct flow *flow, const struct comm *comm, int source, uint64_t bytes)
 {
-    const struct comm *comm = comm_handle ? comm_find(mpi, comm_handle) : NULL;
-
     flow->received += bytes;
     if (comm)
         add_message(flow, (struct exact_message){

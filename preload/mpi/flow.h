@@ -19,12 +19,13 @@
 #include "preload/mpi/comms.h"
 #include "preload/mpi/requests.h"
 
-/* Adds what a call moves that has a shape of these: SEND, SEND_INIT, the sending half of the SENDRECVs, collectives. */
+/* Adds what a call moves that has a shape of these: SEND, SEND_INIT, PSEND_INIT, the sending half of the SENDRECVs,
+ * collectives. */
 void flow_add(struct flow *flow, const struct call *c);
 
-/* Adds another one, or a message that was received: from a rank of a communicator, a word. */
+/* Adds another one, or a message that was received: from a rank of a communicator, which may be NULL. */
 void flow_add_flow(struct flow *flow, const struct flow *other);
-void flow_add_received(struct flow *flow, const struct mpi *mpi, uintptr_t comm, int source, uint64_t bytes);
+void flow_add_received(struct flow *flow, const struct comm *comm, int source, uint64_t bytes);
 
 /* A copy that stays; NULL if there is no memory or nothing in it. */
 struct flow *flow_keep(const struct flow *flow);

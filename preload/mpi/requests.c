@@ -45,10 +45,14 @@ static bool has_room(void)
     return true;
 }
 
-static void flow_free(struct flow *flow)
+/* Frees all that a request has. */
+static void let_go(const struct request *request)
 {
+    struct flow *flow = request->flow;
+
     if (flow)
         raw_munmap(flow, sizeof *flow + flow->count * sizeof *flow->messages);
+    comm_release(request->comm);
 }
 
 void request_add(const struct request *request)
@@ -59,10 +63,12 @@ void request_add(const struct request *request)
     if (has_room()) {
         slot = find(request->handle);
         if (slot->handle)
-            flow_free(slot->flow);
+            let_go(slot);
         else
             used++;
         *slot = *request;
+    } else {
+        let_go(request);
     }
     lock_release(&lock);
 }
@@ -131,6 +137,12 @@ void request_give_back(const struct request *request)
         request_add(request);
 }
 
+void request_finish(const struct request *request)
+{
+    if (!request->persistent)
+        let_go(request);
+}
+
 void request_forget(uintptr_t handle)
 {
     struct request *slot;
@@ -138,7 +150,7 @@ void request_forget(uintptr_t handle)
     lock_take(&lock);
     slot = look_up(handle);
     if (slot) {
-        flow_free(slot->flow);
+        let_go(slot);
         take_out(slot);
     }
     lock_release(&lock);

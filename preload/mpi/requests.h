@@ -6,6 +6,7 @@
 #ifndef HQ_PRELOAD_MPI_REQUESTS_H
 #define HQ_PRELOAD_MPI_REQUESTS_H
 
+#include "preload/mpi/comms.h"
 #include "preload/sources/exact.h"
 
 #include <stddef.h>
@@ -19,13 +20,13 @@ struct flow {
 
 struct request {
     uintptr_t handle;
-    uintptr_t comm; /* of a receive, a word; the source is told in its ranks */
-    bool receives;  /* a status tells what came */
+    struct comm *comm; /* of a receive, held: the source is told in its ranks; NULL: not known */
+    bool receives;     /* a status tells what came */
     bool persistent, started;
     struct flow *flow; /* of a persistent one; NULL: nothing is told */
 };
 
-/* Takes the place of one of the same handle, whose flow is freed. */
+/* Takes the place of one of the same handle, whose flow is freed. The communicator is held by the one that is added. */
 void request_add(const struct request *request);
 
 /* A persistent one is started: what it moves, NULL if nothing is told. */
@@ -35,6 +36,9 @@ const struct flow *request_start(uintptr_t handle);
  * that of another one. False if it is none of these, or a persistent one that is not started. */
 bool request_take(uintptr_t handle, struct request *request);
 void request_give_back(const struct request *request);
+
+/* One that was taken is complete: a persistent one stays. */
+void request_finish(const struct request *request);
 
 /* The program frees it. */
 void request_forget(uintptr_t handle);

@@ -47,9 +47,13 @@
     WRAP(mpi_##name##__, arguments, shape, when, LANGUAGE_FORTRAN, n) \
     WRAP(mpi_##name##_f08_, arguments, shape, when, LANGUAGE_F08, n)
 
+/* The name of before the standard had it. */
+#define BEFORE_NOW(name, arguments, shape)
+#define BEFORE_INIT(name, arguments, shape) WRAP(MPIX_##name, arguments, shape, INIT, LANGUAGE_C, arguments)
+
 #define CALL(name, fortran, arguments, shape, when) \
     WRAP(MPI_##name, arguments, shape, when, LANGUAGE_C, arguments) \
-    FORTRAN(fortran, arguments, shape, when, MORE(arguments))
+    BEFORE_##when(name, arguments, shape) FORTRAN(fortran, arguments, shape, when, MORE(arguments))
 #define TEXT(name, fortran, arguments, shape, when) \
     WRAP(MPI_##name, arguments, shape, when, LANGUAGE_C, arguments) \
     FORTRAN(fortran, arguments, shape, when, MORE(MORE(MORE(arguments))))

@@ -175,8 +175,7 @@ static bool moves_untold(const char *name)
                                         "MPI_Fetch_and_op",
                                         "MPI_Get_accumulate",
                                         "MPI_Rget_accumulate",
-                                        "MPI_Compare_and_swap",
-                                        "MPI_Psend_init"};
+                                        "MPI_Compare_and_swap"};
     size_t length = strlen(name);
 
     if (length > 2 && !strcmp(name + length - 2, "_c")) /* those of large counts */

@@ -4,51 +4,14 @@
  * lines `call FUNCTION times`, `message FROM TO messages bytes`, `sent RANK bytes` and `received RANK bytes`, by rank
  * 0. What it needs for that goes by PMPI, which is not counted. With two ranks or more; argument: rounds.
  */
+#include "messages_count.h"
+
 #include <mpi.h>
-#include <pthread.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { MOST = 64, NAMES = 96 };
-
-static int me, size;
-static long long messages[MOST], bytes_to[MOST], received;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct {
-    const char *name;
-    long long times;
-} calls[NAMES];
-
-static void counted(const char *name)
-{
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < NAMES; i++)
-        if (!calls[i].name || !strcmp(calls[i].name, name)) {
-            calls[i].name = name;
-            calls[i].times++;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-}
-
-static void sends(int to, long long bytes)
-{
-    pthread_mutex_lock(&lock);
-    messages[to]++;
-    bytes_to[to] += bytes;
-    pthread_mutex_unlock(&lock);
-}
-
-static void gets(long long bytes)
-{
-    pthread_mutex_lock(&lock);
-    received += bytes;
-    pthread_mutex_unlock(&lock);
-}
-
-#define COUNT(function, ...) (counted(#function), function(__VA_ARGS__))
 
 static char out[1 << 16], in[1 << 16];
 
@@ -164,6 +127,18 @@ static __attribute__((noinline)) void persistent(MPI_Comm comm, const int *world
     sends(world[right], 44), gets(44);
     COUNT(MPI_Request_free, &r[0]);
     COUNT(MPI_Request_free, &r[1]);
+#if MPI_VERSION >= 4
+    COUNT(MPI_Psend_init, out, 4, 5, MPI_INT, right, 6, comm, MPI_INFO_NULL, &r[0]);
+    COUNT(MPI_Precv_init, in, 2, 10, MPI_INT, left, 6, comm, MPI_INFO_NULL, &r[1]);
+    for (int i = 0; i < 2; i++) {
+        COUNT(MPI_Startall, 2, r);
+        COUNT(MPI_Pready_range, 0, 3, r[0]);
+        COUNT(MPI_Waitall, 2, r, MPI_STATUSES_IGNORE);
+        sends(world[right], 80), gets(80);
+    }
+    COUNT(MPI_Request_free, &r[0]);
+    COUNT(MPI_Request_free, &r[1]);
+#endif
 }
 
 static __attribute__((noinline)) void collectives(MPI_Comm comm, const int *world, int rank, int n)
@@ -251,6 +226,20 @@ static __attribute__((noinline)) void collectives(MPI_Comm comm, const int *worl
     gets((n - 1) * 16);
     COUNT(MPI_Ibarrier, comm, &r);
     COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+    COUNT(MPIX_Scan_init, out, in, 3, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r);
+#elif MPI_VERSION >= 4
+    COUNT(MPI_Scan_init, out, in, 3, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r);
+#else
+    return;
+#endif
+    for (int i = 0; i < 2; i++) {
+        COUNT(MPI_Start, &r);
+        COUNT(MPI_Wait, &r, MPI_STATUS_IGNORE);
+        TO_OTHERS(rank + 1, 12)
+        gets(rank * 12);
+    }
+    COUNT(MPI_Request_free, &r);
 }
 
 /* What goes from one rank to another, and of which type. */
