@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -162,13 +163,20 @@ static int moves(void)
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 
+/* 0.2 s from when somebody waits for it: glibc keeps the mutex's state in its first word, 2 is a lock that is waited
+ * for. */
+static void hold_on(void *mutex)
+{
+    pthread_barrier_wait(&barrier);
+    while (atomic_load((_Atomic int *)mutex) != 2)
+        sched_yield();
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+}
+
 static void *hold(void *unused)
 {
-    struct timespec time = {0, 200000000};
-
     pthread_mutex_lock(&mutex);
-    pthread_barrier_wait(&barrier);
-    nanosleep(&time, NULL);
+    hold_on(&mutex);
     pthread_mutex_unlock(&mutex);
     return unused;
 }
@@ -198,12 +206,9 @@ static mtx_t mutex_c11;
 
 static int hold_c11(void *unused)
 {
-    struct timespec time = {0, 200000000};
-
     (void)unused;
     mtx_lock(&mutex_c11);
-    pthread_barrier_wait(&barrier);
-    nanosleep(&time, NULL);
+    hold_on(&mutex_c11);
     mtx_unlock(&mutex_c11);
     return 0;
 }
