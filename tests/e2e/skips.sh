@@ -52,6 +52,10 @@ if grep -q '^shaky: .*some.sh' out; then passed=$((passed + 1)); else failed=$((
 rm seen
 AGAIN=0 expect '0 passed, 1 failed' 1 true "$once"
 
+# Where others want the processors a test has more time, and knows it.
+expect '1 passed, 0 failed' 0 '' '[ "$HQ_TEST_CROWD" -ge 100 ]'
+JOBS=1 BUSY=2 expect '1 passed, 0 failed' 0 '' '[ "$HQ_TEST_CROWD" -ge 300 ]'
+
 # What no test says any more leaves the list.
 while IFS= read -r line; do
     case $line in '#'*) continue ;; esac
