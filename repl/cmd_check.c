@@ -172,6 +172,7 @@ static struct hq_error *open_session(struct runner *r, struct arena *arena)
     struct session *s = &r->session;
 
     session_init(s);
+    s->keeps_files = true;
     s->quiet = opt_flag(r->args, "quiet", false);
     s->strict = opt_flag(r->args, "strict", false);
     s->groups = opt_value(r->args, "groups");

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "common/mem.h"
 #include "common/progress.h"
 #include "query/grammar/words.h"
 #include "query/output.h"
@@ -14,6 +15,7 @@
 #include "repl/saved.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { NESTING_MAX = 16, SCRIPT_MAX = 16 << 20 };
@@ -411,11 +413,38 @@ bool session_text(struct session *s, const struct source *source)
     return go_on;
 }
 
+struct kept_text {
+    char *path;
+    struct str text;
+};
+/* The texts of pipes, which can be read once. They live as long as the process: who asks last nobody knows. */
+static VEC(struct kept_text) kept;
+
+static struct hq_error *read_once(const char *path, struct str *out)
+{
+    struct kept_text one = {0};
+    struct stat st;
+
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        return file_read(path, out, SCRIPT_MAX);
+    vec_foreach(k, &kept)
+        if (!strcmp(k->path, path)) {
+            str_addn(out, str_cstr(&k->text), k->text.len);
+            return NULL;
+        }
+    HQ_TRY(file_read(path, out, SCRIPT_MAX));
+    one.path = xstrdup(path);
+    str_addn(&one.text, str_cstr(out), out->len);
+    vec_push(&kept, one);
+    return NULL;
+}
+
 bool session_file(struct session *s, const char *path)
 {
     bool standard_input = !strcmp(path, "-");
+    const char *file = standard_input ? "/dev/stdin" : path;
     AUTO_STR struct str text = {0};
-    struct hq_error *error = file_read(standard_input ? "/dev/stdin" : path, &text, SCRIPT_MAX);
+    struct hq_error *error = s->keeps_files ? read_once(file, &text) : file_read(file, &text, SCRIPT_MAX);
 
     if (error)
         return session_error(s, error);

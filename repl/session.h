@@ -31,6 +31,7 @@ struct session {
     bool prompt;                      /* a person is there: results may be paged, ^C cancels */
     bool keep_going;                  /* after an error go on with the next statement */
     bool quiet;                       /* no hints and no coverage line */
+    bool keeps_files;                 /* files are asked again by others of this process: see session_file */
     bool quit;
     bool in_file;        /* the present text is a file: its errors name the line */
     int inconclusive;    /* the status that an inconclusive expectation counts as */
@@ -68,7 +69,8 @@ void session_unused_parameters(const struct session *s);
  */
 bool session_text(struct session *s, const struct source *source);
 
-/* Like session_text, for a file ("-" is standard input) and for a saved query (repl/saved.h). */
+/* Like session_text, for a file ("-" is standard input) and for a saved query (repl/saved.h). A pipe can be read once:
+ * with keeps_files its text is kept for the next session that asks it. */
 bool session_file(struct session *s, const char *path);
 bool session_saved(struct session *s, const char *name);
 

@@ -154,7 +154,7 @@ static struct hq_error *ask(struct asking *a, const char *db, const char *const 
 static void asking_init(struct asking *a)
 {
     session_init(&a->session);
-    a->session.quiet = true;
+    a->session.quiet = a->session.keeps_files = true;
     a->session.on_error = on_error;
     a->session.on_arg = a;
     a->file = "";

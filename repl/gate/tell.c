@@ -88,6 +88,14 @@ static judged_list rows_with(const struct telling *t, const struct gate_judged *
     return list;
 }
 
+/* Where only parts rose, nobody should have to guess what became of the whole. */
+static void tell_whole(struct telling *t, const struct gate_judged *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!*all[i].row->path && all[i].verdict != GATE_FAIL)
+            vec_push(t->lines, arena_printf(t->arena, "the whole: %s", change_line(t, &all[i])));
+}
+
 static void tell_rises(struct telling *t, const struct gate_judged *all, size_t n)
 {
     judged_list rose = rows_with(t, all, n, GATE_FAIL);
@@ -96,6 +104,8 @@ static void tell_rises(struct telling *t, const struct gate_judged *all, size_t 
         vec_push(t->lines, arena_printf(t->arena, "rose: %s", change_line(t, rose.data[i])));
     if (rose.len > ROSE_MAX)
         vec_push(t->lines, arena_printf(t->arena, "      and %zu more", rose.len - ROSE_MAX));
+    if (rose.len)
+        tell_whole(t, all, n);
     vec_deinit(&rose);
 }
 
@@ -132,7 +142,7 @@ static void tell_renamed(struct telling *t, const struct gate_judged *all, size_
                                             change_line(t, &all[i])));
 }
 
-/* Tells what is new and fails nothing: others had it before, or may have. */
+/* Tells what is new, or inlined, and fails nothing: others had it before, or may have. */
 static void tell_moved(struct telling *t, const struct gate_judged *all, size_t n)
 {
     for (size_t i = 0, told = 0; i < n && told < OPEN_MAX; i++) {
@@ -209,7 +219,7 @@ static void tell_power(struct telling *t, const struct gate_judged *all, size_t 
 
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
-        if (j->verdict != GATE_OK || !(j->d.old > 0) || gate_fell(&j->d))
+        if (j->verdict != GATE_OK || j->moved || !(j->d.old > 0) || gate_fell(&j->d))
             continue;
         double bound = gate_bound(&j->d, t->missed), fails = gate_seen(&j->d, t->level);
 

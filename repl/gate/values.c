@@ -226,48 +226,60 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
     j->verdict = gate_judge(&d, level, missed);
 }
 
+static bool is_inlined(const char *path)
+{
+    const char *own = path;
+
+    for (const char *next = path; *path && next; next = baseline_next_scope(own))
+        own = next;
+    return !strncmp(own, "inline ", 7);
+}
+
 /*
  * A row that is new may be extra work, or what others did before: a part of a procedure that became one of its own, a
- * wrapper around others. The whole tells: extra work is in it. So a new row is judged by the rise of the whole, whose
- * tolerance is then the row's cost.
+ * wrapper around others. An inlined one has the instructions that the compiler says are its own, and another compiler,
+ * or another level of optimization, says that of others. The whole tells: extra work is in it. So these rows are judged
+ * by the rise of the whole, whose tolerance is then that of the row.
  */
 static struct gate_difference extra_work(const struct gate_values *v, const struct gate_row *r,
-                                         const struct gate_difference *new_row, const struct gate_tolerance *t,
+                                         const struct gate_difference *row, const struct gate_tolerance *t,
                                          struct arena *arena)
 {
     const struct gate_row *total = total_row(v, r);
-    struct gate_difference d = total ? difference_of(v, total, t, arena) : *new_row;
+    struct gate_difference d = total ? difference_of(v, total, t, arena) : *row;
 
     /* Of what has no error all that is above the tolerance fails, else what is above half of it. */
-    d.allowed = d.error > 0 || d.sorted ? new_row->rise : new_row->rise / 2;
+    d.allowed = d.error > 0 || d.sorted ? row->rise : row->rise / 2;
     d.needed = 0;
     return d;
 }
 
-static const struct gate_judged *total_judged(const struct gate_values *v, const struct gate_judged *all, size_t n,
-                                              const struct gate_row *like)
+/* Did the whole rise, or a procedure that was there before? Then what is new, or inlined, may be what did. */
+static bool others_rose(const struct gate_judged *all, size_t n, const struct gate_row *like, bool procedures,
+                        double level, double missed)
 {
-    const struct gate_row *total = total_row(v, like);
+    size_t n_base = baseline_metric_length(like->metric);
 
-    for (size_t i = 0; total && i < n; i++)
-        if (all[i].row == total)
-            return &all[i];
-    return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct gate_judged *j = &all[i];
+        bool counts = !*j->row->path || (procedures && !j->is_new && !j->is_inlined);
+
+        if (counts && baseline_metric_length(j->row->metric) == n_base &&
+            !strncmp(j->row->metric, like->metric, n_base) && gate_judge(&j->d, level, missed) == GATE_FAIL)
+            return true;
+    }
+    return false;
 }
 
 static void judge_row(const struct gate_values *v, const struct gate_tolerance *t, double level, double missed,
                       struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
 {
     j->verdict = gate_judge(&j->d, level, missed);
-    if (j->verdict != GATE_FAIL || !j->is_new)
+    if (j->verdict != GATE_FAIL || (!j->is_new && !j->is_inlined))
         return;
-    find_former_name(v, t, level, missed, j, all, n, arena);
-    if (j->former)
-        return;
-    /* Where the whole rose by something, it is what is new that may be it. */
-    const struct gate_judged *total = total_judged(v, all, n, j->row);
-
-    if (total && gate_judge(&total->d, level, missed) == GATE_FAIL)
+    if (j->is_new)
+        find_former_name(v, t, level, missed, j, all, n, arena);
+    if (j->former || others_rose(all, n, j->row, !j->is_new, level, missed))
         return;
     j->verdict = gate_judge(&j->by_whole, level, missed);
     j->moved = j->verdict != GATE_FAIL;
@@ -289,7 +301,8 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
             struct gate_judged j = {.row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)};
 
             j.is_new = *r->path && is_nothing(v, r, RUN_OLD);
-            if (j.is_new)
+            j.is_inlined = is_inlined(r->path);
+            if (j.is_new || j.is_inlined)
                 j.by_whole = extra_work(v, r, &j.d, t, &scratch);
             vec_push(&all, j);
             vec_push(&differences, j.is_new ? j.by_whole : j.d);

@@ -99,6 +99,11 @@ check("slower" not in out and "no time" in out, f"of time that was not measured 
 out = race("./take 1000", "./take 1100", "-n", "2", "-e", "ALLOC", want=1, what="more alone")[1]
 check("slower" not in out and "costs more" in out, f"more memory is not slower: {out}")
 
+# Queries in a pipe, which can be read once, are asked of every run.
+for words in ("race --force -o piped -n 2 -e ALLOC --old './take 1000' --new './take 1100'", "check piped"):
+    status, out, err = run("bash", "-c", f"{HQ} {words} <(echo 'procedures of take')")
+    check(status == 1 and out.count("rose: ") == 2 and "+10.0%" in out, f"queries in a pipe: {words}: {status} {out} {err}")
+
 # Time: three times as much is seen whatever the machine does meanwhile, and equal programs do not fail.
 bench = f"{PROGRAMS}/benchmark"
 race(f"{bench} 0.2 1", f"{bench} 0.2 3", "-n", "6", want=1, what="three times slower")

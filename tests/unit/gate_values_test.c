@@ -204,4 +204,35 @@ TEST(time_in_calls_that_wait_is_told_beside_what_is_counted)
     }
 }
 
+/* Another compiler gives the lines of a procedure to other inlined ones: only with the whole did one become slower. */
+TEST(an_inlined_row_rises_with_a_procedure_or_the_whole)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct cost inlined[] = {{"procedure words", 0.5}, {"procedure a > inline swap", 0.1}},
+                             other[] = {{"procedure words", 0.4}, {"procedure a > inline swap", 0.2}},
+                             slower[] = {{"procedure words", 0.5}, {"procedure a > inline swap", 0.2}};
+    const char *line;
+    struct race moved = RACE(inlined, other, .pairs = MANY, .scatter = 0.02),
+                rose = RACE(inlined, slower, .pairs = MANY, .scatter = 0.02),
+                open = RACE(inlined, other, .pairs = 4, .scatter = 0.3);
+
+    CHECK_EQ_INT(judge(&moved, "moved: cputime.x of procedure a > inline swap: ", &arena, &line), CHECK_PASS);
+    CHECK(strstr(line, "all of it rose by less"));
+    CHECK_EQ_INT(judge(&rose, "rose: cputime.x of procedure a > inline swap", &arena, &line), CHECK_FAIL);
+    CHECK(*line);
+    CHECK_EQ_INT(judge(&open, "", &arena, NULL), CHECK_INCONCLUSIVE);
+}
+
+/* A part that is slower fails, and the whole stands beside it. */
+TEST(a_part_that_rose_is_told_beside_the_whole)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct cost now[] = {{"procedure words", 0.3}, {"procedure read", 0.5}};
+    const char *line;
+    struct race r = RACE(before, now, .pairs = MANY, .scatter = 0.02);
+
+    CHECK_EQ_INT(judge(&r, "the whole: all cputime: ", &arena, &line), CHECK_FAIL);
+    CHECK(*line);
+}
+
 TEST_MAIN
