@@ -42,7 +42,7 @@ for i, question in enumerate(("messages sort by messages", "threads of MPI_Send"
     js("hqPage.set(arguments[0])", {"pane": "answers", "answer": i})
     answered("messages.hq", question)
 check(not js("[...document.querySelectorAll('[data-pane]')].some((e) => e.dataset.pane === 'folds')"), "there are the panes that have something")
-js("hqPage.set({answer: 0})")
+js("hqPage.set({answer: 0, ranks: ''})")
 check(js("document.querySelector('.answers img').decode().then(() => document.querySelector('.answers img').naturalWidth > 100)"), "the picture of an answer is drawn")
 driver.find_element("css selector", ".answers thead button").click()
 numbers = [float(e.get_attribute("data-value") or "-inf") for e in driver.find_elements("css selector", ".answers tbody tr td:first-child")]
@@ -106,6 +106,22 @@ for i, question in enumerate(asked):
         check(command.startswith("hq marked.hq '") and command.endswith("'"), f"what does not follow says which question does: {command}")
         done = subprocess.run([HQ, "--quiet", "marked.hq", command[len("hq marked.hq '"):-1]], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
         check("ranks 0" in command and "during" in command and done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
+    # Beside other panes that are of what is chosen nothing of the whole run passes for it: one opens it.
+    rows, followed = driver.find_element("css selector", ".answers .scroll"), question == "regions"
+    check(rows.is_displayed() == followed, f"{question}: the answer of the whole run is folded away beside a choice")
+    if not followed:
+        driver.find_element("css selector", ".answers details summary").click()
+        check(rows.is_displayed(), f"{question}: and opens by a click")
+# Of other questions too, with what chooses call paths, unless they are of visits or choose for themselves.
+hq("report", "marked.hq", "procedures limit 9", 'iterations of phase "step"', "threads of solve", "info", "procedures during 0s..1s", "-o", "given.html")
+open_page("given.html", "pane=answers&ranks=0&hide=helper")
+told = []
+for i in range(5):
+    js("hqPage.set(arguments[0])", {"answer": i})
+    command = js("document.querySelector('.answers code')?.textContent ?? ''")
+    told.append(command[len("hq marked.hq '"):-1])
+    check(not command or hq("--quiet", "marked.hq", told[-1]), f"{command}: is answered")
+check(told == ["procedures limit 9 ranks 0 hide helper", 'iterations of phase "step" ranks 0', "threads of solve ranks 0 hide helper", "", ""], f"the questions of what is chosen: {told}")
 # That question, with the settings of the page, is about the bursts in the slice: as many as the list of all has there.
 question = 'clusters of phases of phase "step"'
 hq("report", "marked.hq", "set inline off", question, question + " ranks 0", "-o", "chosen.html")

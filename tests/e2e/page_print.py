@@ -74,7 +74,15 @@ printed("compared.html", "")
 hq("report", "messages.hq", "messages")
 printed("messages.html", "pane=messages", True)
 printed("messages.html", "pane=answers")
+# Notes that a low window folds are whole on paper.
 hq("report", "marked.hq")
+size(800, 600)
+open_page("marked.html", "pane=answers")
+NOTES = "[...document.querySelectorAll('.answers details p')].map((e) => e.checkVisibility({contentVisibilityAuto: true}) && e.getBoundingClientRect().height > 0)"
+driver.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+check(js(NOTES) and all(js(NOTES)), f"notes are printed: {js(NOTES)}")
+driver.execute_script("window.dispatchEvent(new Event('afterprint'))")
+check(not any(js(NOTES)), f"and folded again: {js(NOTES)}")
 check(len(printed("marked.html", "pane=answers", True)["pictures"]) == 1, "an answer's picture is printed")
 
 driver.quit()

@@ -27,8 +27,9 @@ export class Answers {
     this.element.append(el("div.bar", {}, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
       el("span.note", {}, "as hq answered it when the page was written")));
     const told = plain(this.app.whole(...(followed ? ["ranks", "threads"] : [])));
-    // What the language has, the page cannot compute; a question that chooses for itself takes no more.
-    const chosen = /^(clusters|fold) /.test(a.question) && !/ (ranks|threads|during) /.test(a.question) ? this.app.slice() : "";
+    // What the language has, the page cannot compute; a question that chooses for itself takes no more. Visits have no call paths to choose.
+    const kind = / (ranks|threads|during|through|prune|hide) /.test(a.question) ? null : /^(?:(clusters|fold|iterations|phases|routines)|tree|callers|flat|hot path|procedures|loops|lines|files|modules|groups|source|threads)( |$)/.exec(a.question);
+    const chosen = kind ? this.app.slice() + (kind[1] ? "" : this.app.shapes()) : "";
     this.element.append(el("p.warn", {}, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));
     const box = el("div.scroll");
     // In a low pane they would leave the rows no room.
@@ -46,7 +47,8 @@ export class Answers {
       ...shown.map((i) => (isText(r[i + 5]) ? el("td", {}, name(r[i + 5])) : el("td.number", { "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
       el("th", { scope: "row", title: plain(r[0]), style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span.place", {}, " ", name(r[1])) : null))));
     box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p.empty", {}, "no rows"));
-    this.element.append(box);
+    // Beside panes that are of what is chosen it would pass for that.
+    this.element.append(told ? el("details", {}, el("summary", {}, "the answer of the whole run"), box) : box);
   }
 
   // Regions follow the ranks and threads that are chosen.

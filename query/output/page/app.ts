@@ -240,7 +240,7 @@ export class App {
     return list.length ? `This is of the whole run: ${list.join(", ")} ${list.length > 1 ? "do" : "does"} not change it.` : "";
   }
 
-  #shapes(): string {
+  shapes(): string {
     const clause = (word: string, text: string) => linesOf(text).map((p) => ` ${p.startsWith("not ") ? p.replace(/^not\s+/, `not ${word} `) : `${word} ${p}`}`).join("");
     return clause("through", this.state.through) + clause("prune", this.state.prune) + clause("hide", this.state.hide);
   }
@@ -252,7 +252,7 @@ export class App {
     let text: string = s.view;
     const zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
     if (zoom) text += " of " + this.pattern(zoom);
-    text += this.slice() + this.#shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
+    text += this.slice() + this.shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
     const derived = linesOf(s.columns);
     if (derived.length || (!s.all && this.several())) text += " columns " + [...this.#defaultColumns(), ...derived].join(", ");
     if (s.where) text += " where " + s.where;

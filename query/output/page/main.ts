@@ -81,6 +81,7 @@ class Page {
     this.table.whole = on;
     this.table.draw();
     this.#repaint();
+    if (on) for (const notes of document.querySelectorAll<HTMLDetailsElement>(".scroll details")) notes.open = true;
   }
 
   get #dark(): boolean {
