@@ -11,11 +11,14 @@
 #include "query/output/heat.h"
 #include "query/output/png.h"
 #include "query/output/regions.h"
+#include "common/fit.h"
 #include "common/str.h"
 #include <math.h>
 
 #define SVG_REGIONS 20000u
 #define SVG_NAMES   40u
+
+#define LETTER 6.6 /* as wide as most of 12 pixels are */
 
 struct svg {
     const struct picture *p;
@@ -24,6 +27,23 @@ struct svg {
     double cell_width, cell_height;
     double width, height; /* of all cells */
 };
+
+struct legend {
+    size_t names, more;     /* that it lists, and others */
+    uint64_t filled, blank; /* cells */
+};
+
+static struct legend legend_of(const struct picture *p)
+{
+    size_t names = p->names.len < SVG_NAMES ? p->names.len : SVG_NAMES;
+    struct legend l = {.names = names, .more = p->names.len - names};
+    uint64_t all = picture_whole(p);
+
+    vec_foreach(n, &p->names)
+        l.filled += n->cells;
+    l.blank = p->blank && l.filled < all ? all - l.filled : 0;
+    return l;
+}
 
 static void put_text(const char *text, FILE *out)
 {
@@ -42,7 +62,7 @@ static struct svg lay_out(const struct picture *p, FILE *out)
         size_t w = p->labels[y] ? utf8_width(p->labels[y]) : 0;
         widest = w > widest ? w : widest;
     }
-    s.left = 16 + 6.6 * (double)(widest < 40 ? widest : 40);
+    s.left = 16 + LETTER * (double)(widest < 40 ? widest : 40);
     s.cell_width = p->width >= 600 || !p->width ? 1 : ceil(900.0 / p->width);
     s.cell_height = p->height >= 300 || !p->height ? 1 : fmin(24, ceil(300.0 / p->height));
     s.width = s.cell_width * p->width;
@@ -116,22 +136,45 @@ static void put_regions(const struct svg *s)
     vec_deinit(&r);
 }
 
-static void put_legend(const struct svg *s, size_t names)
+/* One row; the share is left out where cells is UINT64_MAX. */
+static void put_legend_row(const struct svg *s, double y, const char *box, uint64_t cells, const char *name)
 {
-    uint64_t all = picture_whole(s->p);
-    double y = s->top + s->height + 34;
+    char percent[NUMBER_MAX] = "";
+    AUTO_STR struct str shown = {0};
 
-    for (size_t i = 0; i < names; i++, y += 18) {
-        const struct picture_name *n = &s->p->names.data[s->p->by_rank[i]];
-        char percent[NUMBER_MAX];
-        percent_text(percent, (double)n->cells, (double)all, false);
-        fprintf(s->out, "<rect x=\"%g\" y=\"%g\" width=\"14\" height=\"12\" fill=\"#%06x\"/>", s->left, y, n->colour);
-        fprintf(s->out, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">", s->left + 64, y + 10);
-        put_text(percent, s->out);
-        fprintf(s->out, "</text><text x=\"%g\" y=\"%g\">", s->left + 74, y + 10);
-        put_text(n->name, s->out);
-        fputs("</text>\n", s->out);
+    if (cells != UINT64_MAX)
+        percent_text(percent, (double)cells, (double)picture_whole(s->p), false);
+    text_fit(&shown, name, s->width > 74 ? (size_t)((s->width - 74) / LETTER) : 0, "\xe2\x80\xa6");
+    fprintf(s->out, "<rect x=\"%g\" y=\"%g\" width=\"14\" height=\"12\" %s/>", s->left, y, box);
+    fprintf(s->out, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">", s->left + 64, y + 10);
+    put_text(percent, s->out);
+    fprintf(s->out, "</text><text x=\"%g\" y=\"%g\">", s->left + 74, y + 10);
+    put_text(str_cstr(&shown), s->out);
+    fputs("</text>\n", s->out);
+}
+
+/* As blocks.c has it: the names with most cells, how many others there are, and what blank cells are. */
+static void put_legend(const struct svg *s, const struct legend *l)
+{
+    const struct picture *p = s->p;
+    double y = s->top + s->height + 34;
+    uint64_t rest = l->filled;
+    char text[48];
+
+    for (size_t i = 0; i < l->names; i++, y += 18) {
+        const struct picture_name *n = &p->names.data[p->by_rank[i]];
+
+        rest -= n->cells;
+        snprintf(text, sizeof text, "fill=\"#%06x\"", n->colour);
+        put_legend_row(s, y, text, n->cells, n->name);
     }
+    if (l->more) {
+        snprintf(text, sizeof text, "... %zu more", l->more);
+        put_legend_row(s, y, "fill=\"none\"", p->nested ? UINT64_MAX : rest, text);
+        y += 18;
+    }
+    if (l->blank)
+        put_legend_row(s, y, "fill=\"none\" stroke=\"#999\"", l->blank, p->blank);
 }
 
 struct hq_error *svg_write(const struct table *t, const struct output_options *o, FILE *out)
@@ -144,8 +187,9 @@ struct hq_error *svg_write(const struct table *t, const struct output_options *o
         return t->tree ? flame_write(t, o, out) : bars_write(t, o, out);
     const struct picture *p = t->picture;
     struct svg s = lay_out(p, out);
-    size_t names = p->names.len < SVG_NAMES ? p->names.len : SVG_NAMES;
-    double width = s.left + s.width + 40, height = s.top + s.height + 44 + 18 * (double)names;
+    struct legend legend = legend_of(p);
+    double rows = (double)(legend.names + (legend.more > 0) + (legend.blank > 0));
+    double width = s.left + s.width + 40, height = s.top + s.height + 44 + 18 * rows;
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\""
@@ -161,7 +205,7 @@ struct hq_error *svg_write(const struct table *t, const struct output_options *o
     put_labels(&s);
     put_axis(&s);
     put_regions(&s);
-    put_legend(&s, names);
+    put_legend(&s, &legend);
     fputs("</svg>\n", out);
     return NULL;
 }

@@ -94,4 +94,18 @@ with tempfile.TemporaryDirectory(prefix="hq-pictures.") as scratch:
         wide = float(re.search(r'<svg [^>]*width="([\d.]+)"', done.stdout)[1])
         check(name == "when" or wide <= 930, f"{name}: the legend makes the picture no wider: {wide}")
         check(os.path.exists(path) and same(done.stdout, open(path).read()), f"{name}: doc/phases-{name}.svg is another picture; HQ_UPDATE=1 writes it")
+    # A legend adds up to the picture and stays in it: 45 procedures, of which 40 are listed, one of 400 letters, and a rank without a sample.
+    names = ["n" * 400] + [f"p{i}" for i in range(44)]
+    with open(os.path.join(scratch, "many.fixture"), "w") as out:
+        out.write("metric CPUTIME seconds 0.001 1 sampled traced\nmodule m /x/m\nfile f m /x/f.c\nprofile p rank=0 start=0 end=460000\nprofile r rank=1 start=0 end=460000\n")
+        out.write("".join(f'proc q{i} f "{n}" {i + 1}\nvalue p CPUTIME 10 10 q{i}:{i + 1}\n' for i, n in enumerate(names)))
+        out.write("trace r 1000 CPUTIME 1 q0:1\n")
+        out.write("".join(f"trace p {(10 * i + k) * 1000 + 1000} CPUTIME 1 q{i}:{i + 1}\n" for i in range(len(names)) for k in range(10)))
+    subprocess.run([FIXTURE, os.path.join(scratch, "many.fixture"), os.path.join(scratch, "many")], check=True)
+    drawn = subprocess.run([HQ, "many", "trace width 300 height 30 as svg"], cwd=scratch, capture_output=True, text=True, timeout=100).stdout
+    wide, high = (float(x) for x in re.search(r'<svg [^>]*width="([\d.]+)" height="([\d.]+)"', drawn).groups())
+    rows = [(float(share.rstrip("%")), float(x), float(y), name) for share, x, y, name in re.findall(r'text-anchor="end">([\d.]+%)</text><text x="([\d.]+)" y="([\d.]+)">([^<]*)<', drawn)]
+    check(len(rows) == 42 and rows[40][3] == "... 5 more" and rows[41][3].startswith("no samples"), f"the legend: {rows[-3:]}")
+    check(abs(sum(r[0] for r in rows) - 100) < 42 * 0.05, f"its shares add up to the picture: {sum(r[0] for r in rows)}")
+    check(all(x + 6.6 * len(name) <= wide and y < high for _, x, y, name in rows), f"it stays in the picture, {wide} x {high}: {max(rows, key=lambda r: len(r[3]))}")
 finish()
