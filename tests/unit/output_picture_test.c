@@ -113,7 +113,7 @@ static bool take_image(char *text)
 }
 
 static const char svg_text[] =
-    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1067\" height=\"180\" viewBox=\"0 0 1067 180\" "
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1067\" height=\"198\" viewBox=\"0 0 1067 198\" "
     "font-family=\"sans-serif\" font-size=\"12\">\n"
     "<style>.r rect{fill:none;pointer-events:all}.r rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
     "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
@@ -152,6 +152,8 @@ static const char svg_text[] =
     "text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
     "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#5ac3d3\"/><text x=\"179\" y=\"162\" "
     "text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
+    "<rect x=\"115\" y=\"170\" width=\"14\" height=\"12\" fill=\"none\" stroke=\"#999\"/><text x=\"179\" y=\"180\" "
+    "text-anchor=\"end\">7.3%</text><text x=\"189\" y=\"180\">no samples</text>\n"
     "</svg>\n";
 
 TEST(svg)
