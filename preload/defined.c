@@ -60,6 +60,27 @@ bool defined_elsewhere(const char *name, bool (*ours)(const struct link_map *))
     return false;
 }
 
+struct link_map defined_module(const struct dl_phdr_info *info)
+{
+    struct link_map map = {.l_addr = info->dlpi_addr, .l_name = (char *)info->dlpi_name};
+
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            map.l_ld = (ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    return map;
+}
+
+bool defined_by_us(const struct link_map *map)
+{
+    static const char *const others[] = {"libhqexact.so", "libhqmpi.so", "libhqgpu.so"};
+    const char *name = last_part(map->l_name);
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (same_text(name, others[i]))
+            return true;
+    return map->l_ld == _DYNAMIC;
+}
+
 const void *defined_located(const struct link_map *map, ElfW(Addr) address)
 {
     return (const void *)(address < map->l_addr ? address + map->l_addr : address);

@@ -17,6 +17,12 @@ struct defined {
 
 struct defined defined_in(const struct link_map *map);
 
+/* A module as dl_iterate_phdr tells it: its address, name and dynamic section alone, which is NULL if it has none. */
+struct link_map defined_module(const struct dl_phdr_info *info);
+
+/* Is it one of the collector's libraries? */
+bool defined_by_us(const struct link_map *map);
+
 /* Where a symbol is; NULL: it is not defined there, or that is not known. */
 void *defined_find(const struct defined *s, const char *name);
 

@@ -132,9 +132,37 @@ void *libc_behind(const void *address, const char *name)
     return found;
 }
 
-EXPORT void *hq_exact_behind(const void *address, const char *name)
+struct search {
+    const char *name;
+    void *found;
+};
+
+static int look_in(struct dl_phdr_info *info, size_t size, void *data)
 {
-    return libc_behind(address, name);
+    struct link_map map = defined_module(info);
+    struct search *search = data;
+
+    (void)size;
+    if (map.l_ld && !defined_by_us(&map))
+        search->found = symbol_of(&map, search->name);
+    return search->found != NULL;
+}
+
+void *libc_behind_call(const void *address, const char *name)
+{
+    struct search search = {name, libc_behind(address, name)};
+    const struct link_map *map = search.found ? libc_module_of(search.found) : NULL;
+
+    if (!map || defined_by_us(map)) {
+        search.found = NULL;
+        libc_each_module(look_in, &search);
+    }
+    return search.found;
+}
+
+EXPORT void *hq_exact_behind_call(const void *address, const char *name)
+{
+    return libc_behind_call(address, name);
 }
 
 EXPORT void *hq_exact_symbol(const void *address, const char *name)

@@ -25,6 +25,10 @@ void libc_setenv(const char *name, const char *value);
  */
 void *libc_behind(const void *address, const char *name);
 
+/* Likewise for a call that returns to `address`, else of the first library that has it: where a procedure has left for
+ * the function by a jump, as its last thing, what called the procedure need not find it. */
+void *libc_behind_call(const void *address, const char *name);
+
 /*
  * As dlsym(RTLD_NEXT), while there is one thread: dlsym is not asked for what no library has, for it would allocate
  * what it has to say, and so move all that the program allocates.

@@ -13,17 +13,6 @@ static struct defined ours[LIBRARIES];
 static int count;
 static uint64_t page_bytes;
 
-static bool is_ours(const struct link_map *map)
-{
-    static const char *const others[LIBRARIES - 1] = {"libhqexact.so", "libhqmpi.so", "libhqgpu.so"};
-    const char *name = last_part(map->l_name);
-
-    for (int i = 0; i < LIBRARIES - 1; i++)
-        if (same_text(name, others[i]))
-            return true;
-    return map->l_ld == _DYNAMIC;
-}
-
 /* Functions that hq.h declares are there. */
 static bool is_wrapper(const char *name, uint64_t at)
 {
@@ -70,7 +59,7 @@ static void look_at(const struct module *m, const ElfW(Rela) * relocation, uint6
         const char *name = s.texts + symbol->st_name;
 
         if (symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_WEAK && *name &&
-            is_wrapper(name, *(const uint64_t *)at) && !defined_elsewhere(name, is_ours))
+            is_wrapper(name, *(const uint64_t *)at) && !defined_elsewhere(name, defined_by_us))
             clear(m, at);
     }
 }
@@ -96,19 +85,17 @@ static void look_into(const struct module *m)
 
 static int look(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    struct module m = {.map = {.l_addr = info->dlpi_addr, .l_name = (char *)info->dlpi_name}};
+    struct module m = {.map = defined_module(info)};
 
     (void)size, (void)unused;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uint64_t start = info->dlpi_addr + header->p_vaddr;
 
-        if (header->p_type == PT_DYNAMIC)
-            m.map.l_ld = (ElfW(Dyn) *)start;
-        else if (header->p_type == PT_GNU_RELRO)
+        if (header->p_type == PT_GNU_RELRO)
             m.sealed = page_of(start), m.sealed_end = page_of(start + header->p_memsz);
     }
-    if (m.map.l_ld && !is_ours(&m.map))
+    if (m.map.l_ld && !defined_by_us(&m.map))
         look_into(&m);
     return 0;
 }
@@ -116,7 +103,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused)
 void weak_forget(void)
 {
     for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
-        if (is_ours(map) && count < LIBRARIES)
+        if (defined_by_us(map) && count < LIBRARIES)
             ours[count++] = defined_in(map);
     page_bytes = __getauxval(AT_PAGESZ);
     libc_each_module(look, NULL);

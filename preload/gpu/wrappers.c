@@ -56,7 +56,7 @@ static void *behind_us(enum function f, const void *caller)
         return address;
     address = real_lookup(&behind[f], function_names[f]);
     if (!address && caller) {
-        address = hq_exact_behind(caller, function_names[f]);
+        address = hq_exact_behind_call(caller, function_names[f]);
         atomic_store_explicit(&behind[f], address, memory_order_relaxed);
     }
     return address;

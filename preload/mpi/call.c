@@ -115,8 +115,7 @@ static void *real_of(struct wrapper *wrapper, const void *caller)
         return address;
     address = real_lookup(&wrapper->real, wrapper->name);
     if (!address) {
-        address = hq_exact_behind(caller, wrapper->name);
-        address = address == wrapper->own ? NULL : address;
+        address = hq_exact_behind_call(caller, wrapper->name);
         atomic_store_explicit(&wrapper->real, address, memory_order_relaxed);
     }
     return address;

@@ -79,7 +79,6 @@ enum when { NOW, INIT };
 struct wrapper {
     const char *name;                                /* of the function, as the linker has it */
     uint8_t shape, arguments, when, language, words; /* words: arguments, error and lengths */
-    const void *own;                                 /* the wrapper itself */
     _Atomic(void *) real;
 };
 

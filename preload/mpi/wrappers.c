@@ -36,7 +36,7 @@
     uintptr_t symbol(JOIN(P, n)); \
     EXPORT uintptr_t symbol(JOIN(P, n)) \
     { \
-        static struct wrapper wrapper = {#symbol, shape_, parameters, when_, language_, n, symbol, NULL}; \
+        static struct wrapper wrapper = {#symbol, shape_, parameters, when_, language_, n, NULL}; \
         uintptr_t words[CALL_WORDS] = {JOIN(A, n)}; \
         return call_made(&wrapper, words, CALLER); \
     }

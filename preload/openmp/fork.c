@@ -53,7 +53,7 @@ static const struct {
 
 void *fork_noted(const void *call, const void *body, unsigned which)
 {
-    void *function = runtime_find(forks[which].name, call);
+    void *function = runtime_find(forks[which].name, body);
 
     forking.outmost = forking.body == body && which == FORK_CALL ? forking.call : NULL;
     forking.call = call;

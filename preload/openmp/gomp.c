@@ -22,9 +22,9 @@ static void count_team(const struct region *r)
         region_team(r, r->threads());
 }
 
-static void find_team_size(struct region *r, const void *caller)
+static void find_team_size(struct region *r)
 {
-    r->threads = (int (*)(void))runtime_find("omp_get_num_threads", caller);
+    r->threads = (int (*)(void))runtime_find("omp_get_num_threads", (const void *)r->body);
 }
 
 /* In every thread of a team. */
@@ -61,11 +61,11 @@ static void leave(struct region *r)
 #define OPEN(function) \
     __attribute__((cleanup(leave))) struct region region_ = { \
         .body = body, .data = data, .frame = (uint64_t)__builtin_frame_address(0)}; \
-    __typeof__(&function) real_ = RUNTIME(function); \
+    __typeof__(&function) real_ = RUNTIME(function, body); \
     if (real_ && region_open(&region_, (const void *)body, CALLER, HQM_RUNTIME_GOMP)) { \
         body = run; \
         data = &region_; \
-        find_team_size(&region_, CALLER); \
+        find_team_size(&region_); \
         region_opening(true); \
     }
 
@@ -135,7 +135,7 @@ static struct region *start(body_function **body, void **data, uint64_t sp)
     *r = (struct region){.body = *body, .data = *data, .frame = sp - 8};
     if (!region_open(r, (const void *)*body, (const void *)*(const uint64_t *)sp, HQM_RUNTIME_GOMP))
         return NULL;
-    find_team_size(r, (const void *)*(const uint64_t *)sp);
+    find_team_size(r);
     r->frame = sp;
     *body = run;
     *data = r;
@@ -147,7 +147,7 @@ static struct region *start(body_function **body, void **data, uint64_t sp)
     EXPORT void function parameters \
     { \
         uint64_t sp_ = (uint64_t)__builtin_frame_address(0) + 8; \
-        __typeof__(&function) real_ = RUNTIME(function); \
+        __typeof__(&function) real_ = RUNTIME(function, body); \
         struct region *region_ = real_ ? start(&body, &data, sp_) : NULL; \
         region_opening(region_ != NULL); \
         if (real_) \
@@ -175,11 +175,12 @@ LOOP_START(GOMP_parallel_loop_guided_start)
 void GOMP_parallel_end(void);
 EXPORT void GOMP_parallel_end(void)
 {
-    __typeof__(&GOMP_parallel_end) real_ = RUNTIME(GOMP_parallel_end);
+    __typeof__(&GOMP_parallel_end) real_;
     struct region *r = NULL;
 
     if (started_count && --started_count < LANE_REGIONS && started[started_count].id)
         r = &started[started_count];
+    real_ = RUNTIME(GOMP_parallel_end, r ? (const void *)r->body : CALLER);
     if (r)
         marks_enter((struct mark){r->frame, r->id, HQM_NODE_WAIT, MARK_ANY});
     if (real_)

@@ -9,7 +9,8 @@
 
 typedef void body_function(void *);
 
-#define CALLER            __builtin_extract_return_addr(__builtin_return_address(0))
-#define RUNTIME(function) ((__typeof__(&function))runtime_find(#function, CALLER))
+#define CALLER                   __builtin_extract_return_addr(__builtin_return_address(0))
+/* `place` is of the module that calls: the body that it hands over, for who called last may have left by a jump. */
+#define RUNTIME(function, place) ((__typeof__(&function))runtime_find(#function, (const void *)(place)))
 
 #endif

@@ -24,6 +24,16 @@ static uint32_t locate(uint64_t address, uint64_t *offset)
     return code.module;
 }
 
+/* Returns what tells the regions of one call apart: the address of the body, or, since something was unloaded whose
+ * place another library may have taken, its module and place there. */
+static uint64_t name_of(const void *body)
+{
+    uint64_t offset;
+    uint32_t module = modules_unloading.times ? locate((uint64_t)body, &offset) : 0;
+
+    return module ? (uint64_t)module << 34 | offset : (uint64_t)body;
+}
+
 /* Returns the target of the call instruction before this address, by itself or by a word in memory (a jump table of the
  * linker's, or a pointer to a procedure); 0 if it is no such one. */
 static uint64_t called_before(const uint8_t *address)
@@ -54,7 +64,7 @@ static void find(struct region *r, struct place here, const void *body, const vo
 {
     struct lane *lane = self.lane;
 
-    r->record = lane_region(lane, here, (uint64_t)body, self.number);
+    r->record = lane_region(lane, here, name_of(body), self.number);
     if (!r->record)
         return;
     if (!r->record->runtime)
@@ -147,7 +157,7 @@ uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body)
         return 0;
     here = self.lane || file_ready() ? opened_at(&r, call, HQM_RUNTIME_TASK) : (struct place){NO_NODE, 0};
     if (here.node != NO_NODE && r.frame)
-        record = lane_region(self.lane, here, (uint64_t)body, self.number);
+        record = lane_region(self.lane, here, name_of(body), self.number);
     if (record && !record->runtime) {
         record->runtime = HQM_RUNTIME_TASK;
         record->body_module = locate((uint64_t)body, &record->body);

@@ -44,34 +44,24 @@ static void keep(uint32_t first, uint64_t key, uint64_t round, const char *name,
     }
 }
 
-/* Where a reference is weak and there is no runtime, what is found behind the program is ours. */
-static bool is_ours(const void *function)
-{
-    const struct link_map *map = function ? libc_module_of(function) : NULL;
-
-    return map && map->l_ld == _DYNAMIC;
-}
-
 /* The collector's own work: samples that come in the loader's functions are told where the region or task is noted. */
-static __attribute__((noinline, cold)) void *look_up(const char *name, const void *caller)
+static __attribute__((noinline, cold)) void *look_up(const char *name, const void *place)
 {
     bool guarded = guard_enter();
     void *function = real_next(name);
 
     if (!function)
-        function = libc_behind(caller, name);
-    if (is_ours(function))
-        function = NULL;
+        function = libc_behind_call(place, name);
     if (guarded)
         guard_leave();
     return function;
 }
 
-void *runtime_find(const char *name, const void *caller)
+void *runtime_find(const char *name, const void *place)
 {
     uint64_t round = atomic_load_explicit(&unloaded, memory_order_relaxed) << PLACE_BITS;
-    uint64_t key = (uint64_t)caller | round;
-    uint32_t first = (uint32_t)((((uint64_t)caller ^ (uint64_t)name) * 0x9e3779b97f4a7c15u) >> 32);
+    uint64_t key = (uint64_t)place | round;
+    uint32_t first = (uint32_t)((((uint64_t)place ^ (uint64_t)name) * 0x9e3779b97f4a7c15u) >> 32);
     void *function;
 
     for (uint32_t i = 0; i < TRIES; i++) {
@@ -86,7 +76,7 @@ void *runtime_find(const char *name, const void *caller)
         if (atomic_load_explicit(&k->key, memory_order_relaxed) == key)
             return function;
     }
-    function = look_up(name, caller);
+    function = look_up(name, place);
     if (function)
         keep(first, key, round, name, function);
     return function;

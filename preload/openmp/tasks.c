@@ -237,7 +237,7 @@ void GOMP_task(body_function *body, void *data, copy_function *copier, long size
 EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, long size, long align, bool deferred,
                       unsigned flags, void **depend, int priority, void *detach)
 {
-    __typeof__(&GOMP_task) real_ = RUNTIME(GOMP_task);
+    __typeof__(&GOMP_task) real_ = RUNTIME(GOMP_task, body);
     struct task task;
 
     if (!real_) {
@@ -255,7 +255,7 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
     EXPORT void function(body_function *body, void *data, copy_function *copier, long size, long align, \
                          unsigned flags, unsigned long tasks, int priority, number start, number end, number step) \
     { \
-        __typeof__(&function) real_ = RUNTIME(function); \
+        __typeof__(&function) real_ = RUNTIME(function, body); \
 \
         if (!real_) { \
             if ((upwards) ? start < end : start > end) \

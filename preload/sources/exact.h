@@ -62,7 +62,7 @@ void hq_exact_leave(struct exact_visit *visit);
 
 /* Finds a name in the library in which `address` lies and in those that it needs, which need not be loaded for all of
  * the program. hq_exact_symbol first looks for one that all of the program sees. NULL if there is none. */
-void *hq_exact_behind(const void *address, const char *name); /* ../libc.c */
+void *hq_exact_behind_call(const void *address, const char *name); /* ../libc.c */
 void *hq_exact_symbol(const void *address, const char *name);
 
 /* Does the executable itself define a name, so that nothing of ours is called by it? */
