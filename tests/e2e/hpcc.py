@@ -29,11 +29,12 @@ def judge(db, what):
     mpi = ask(db, 'callers of "*MPI_*"')
     check(any(r["depth"] == 0 and "MPI_" in r["name"] for r in mpi["rows"]), f"{what}: MPI procedures have callers")
     # Debian's hpcc is stripped: what is known of HPL is that it lives on its matrix product. On a busy machine most time
-    # goes into waiting for the other rank, so the product is compared with the program's own work. OpenBLAS, if it is the
-    # machine's BLAS, has entries of its own and is ten times as fast as the reference.
+    # goes into waiting for the other rank, so the product is compared with the program's own work. A part of that waits, too: it asks
+    # MPI again and again, and has most of it then. At a load of 20 on two processors the product had 20 and 24 %; where its name is lost it has nothing. OpenBLAS, if
+    # it is the machine's BLAS, has entries of its own and is ten times as fast as the reference.
     dgemm = find(procedures, "dgemm_") or find(procedures, "cblas_dgemm")
     own = sum(value(procedures, r, "cputime.x") for r in procedures["rows"] if "mpi" not in r["name"].lower() and r["module"] and ("hpcc" in r["module"] or "blas" in r["module"]))
-    least = 0.02 if "openblas" in libraries else 0.2
+    least = 0.02 if "openblas" in libraries else 0.05
     share = value(procedures, dgemm, "cputime") / own if dgemm and own else 0
     check(share > least, f"{what}: dgemm has {share:.3f} of the program's own cost")
 
