@@ -32,7 +32,7 @@ struct speed_profile {
     VEC(double) weights;
     VEC(struct speed_event) events;
     struct speed_event event; /* being read */
-    double start;
+    double start, end;
 };
 
 /* The properties that identify a metric: profiles that agree in all of them share one. */
@@ -51,6 +51,7 @@ struct speedscope {
     bool ours;            /* exported by hq: a profile is a metric, and has its name */
     VEC(struct speed_series) series;
     struct floats values; /* series: index in `series` */
+    uint64_t unfinished;  /* frames that were never closed */
 };
 
 bool speedscope_sniff(const struct import_probe *p)
@@ -102,9 +103,11 @@ static struct hq_error *take_list(struct speed_profile *x, const struct json_pat
             return hq_error_new(HQ_DATA, "a weight is no number");
         vec_push(&x->weights, v->number);
     } else if (json_key(p, 2, "events") && p->depth == 5) {
-        if (json_key(p, 4, "type"))
-            x->event.opens = v->len == 1 && v->text[0] == 'O';
-        else if (json_key(p, 4, "frame"))
+        if (json_key(p, 4, "type")) {
+            if (v->len != 1 || !strchr("OC", v->text[0]))
+                return hq_error_new(HQ_DATA, "an event neither opens nor closes a frame");
+            x->event.opens = v->text[0] == 'O';
+        } else if (json_key(p, 4, "frame"))
             x->event.frame = whole_of(v);
         else if (json_key(p, 4, "at"))
             x->event.at = v->number;
@@ -128,6 +131,8 @@ static struct hq_error *take_profile(struct speedscope *s, const struct json_pat
         x->unit = text_of(s, v);
     else if (json_key(p, 2, "startValue"))
         x->start = v->number;
+    else if (json_key(p, 2, "endValue"))
+        x->end = v->number;
     return NULL;
 }
 
@@ -297,6 +302,10 @@ static struct hq_error *give_events(struct speedscope *s, struct speed_profile *
         if (!error)
             error = give_event(s, &open, e, number);
     }
+    /* As a tracer leaves it that is killed. */
+    if (open.len && x->end > last)
+        floats_add(&s->values, series, profile, vec_last(&open).reached, (x->end - last) * scale, 0);
+    s->unfinished += open.len;
     vec_deinit(&open);
     return error;
 }
@@ -328,6 +337,10 @@ static struct hq_error *give_all(struct speedscope *s)
     }
     for (uint32_t i = 0; i < s->series.len; i++)
         HQ_TRY(give_series(s, i));
+    AUTO_FREE char *text = xasprintf("%llu frames that are never closed: taken to last until the end of their profile",
+                                     (unsigned long long)s->unfinished);
+    if (s->unfinished)
+        import_fact(s->im, "events", text);
     return NULL;
 }
 

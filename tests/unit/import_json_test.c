@@ -62,6 +62,21 @@ TEST(speedscope_events)
         " idle 3e-05\n");
 }
 
+/* A tracer that is killed closes nothing. */
+TEST(speedscope_frames_that_stay_open)
+{
+    CHECK_IMPORT(
+        NULL,
+        "{" SCHEMA "," FRAMES
+        ",\"profiles\":[{\"type\":\"evented\",\"name\":\"one\",\"unit\":\"microseconds\",\"startValue\":5,"
+        "\"endValue\":100,\"events\":[{\"type\":\"O\",\"frame\":1,\"at\":10},{\"type\":\"O\",\"frame\":2,\"at\":20}]},"
+        "{\"type\":\"evented\",\"name\":\"two\",\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":3,"
+        "\"events\":[{\"type\":\"O\",\"frame\":1,\"at\":7}]}]}",
+        "metrics: time\n"
+        "work 9e-05\n"
+        " idle 8e-05\n");
+}
+
 TEST(speedscope_errors)
 {
     CHECK_REFUSED("speedscope",
@@ -79,6 +94,11 @@ TEST(speedscope_errors)
         "{" FRAMES
         ",\"profiles\":[{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{\"type\":\"C\",\"frame\":1,\"at\":1}]}]}",
         "closes frame 1 at 1");
+    CHECK_REFUSED(
+        "speedscope",
+        "{" FRAMES
+        ",\"profiles\":[{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{\"type\":\"X\",\"frame\":1,\"at\":1}]}]}",
+        "an event neither opens nor closes a frame");
     CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[", "the data is cut off");
     CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[}", "no JSON");
     CHECK_REFUSED("speedscope", "{" FRAMES "}", "holds no samples");
