@@ -20,7 +20,7 @@ void floats_deinit(struct floats *f)
     vec_deinit(&f->entries);
 }
 
-void floats_add(struct floats *f, uint32_t series, uint32_t profile, uint32_t frame, double value, uint64_t count)
+void floats_add(struct floats *f, uint32_t series, uint32_t profile, uint32_t frame, long double value, uint64_t count)
 {
     struct float_key key = {series, profile, frame};
     bool is_new;
@@ -42,20 +42,20 @@ static struct float_key key_at(const struct floats *f, uint32_t i)
 
 struct hq_error *floats_scale(const struct floats *f, uint32_t series, const char *path, double *scale)
 {
-    double total = 0;
+    long double total = 0;
     bool whole = true;
 
     for (uint32_t i = 0; i < f->keys.len; i++) {
-        double x = f->entries.data[i].sum;
+        long double x = f->entries.data[i].sum;
 
         if (key_at(f, i).series != series)
             continue;
-        total += fabs(x);
-        whole &= x == floor(x);
+        total += fabsl(x);
+        whole &= x == floorl(x);
     }
     if (!(total < 0x1p60))
-        return hq_error_new(HQ_DATA, "%s: the values add up to %g, more than can be counted", path, total);
-    *scale = import_scale(total, whole);
+        return hq_error_new(HQ_DATA, "%s: the values add up to %Lg, more than can be counted", path, total);
+    *scale = import_scale((double)total, whole);
     return NULL;
 }
 
@@ -65,7 +65,7 @@ void floats_give(const struct floats *f, uint32_t series, struct import *im, uin
         struct float_key key = key_at(f, i);
 
         if (key.series == series)
-            import_value(im, key.profile, metric, key.frame, llround(f->entries.data[i].sum / scale),
+            import_value(im, key.profile, metric, key.frame, llroundl(f->entries.data[i].sum / scale),
                          f->entries.data[i].count);
     }
 }

@@ -9,7 +9,7 @@
 #include "db/import/target.h"
 
 struct floats_entry {
-    double sum;
+    long double sum; /* whole numbers stay exact as far as they can be counted */
     uint64_t count;
 };
 
@@ -21,7 +21,7 @@ struct floats {
 void floats_init(struct floats *f);
 void floats_deinit(struct floats *f);
 /* Adds to what was added for this series, profile and frame. */
-void floats_add(struct floats *f, uint32_t series, uint32_t profile, uint32_t frame, double value, uint64_t count);
+void floats_add(struct floats *f, uint32_t series, uint32_t profile, uint32_t frame, long double value, uint64_t count);
 
 /* The scale that suits a series; HQ_DATA if its total is more than can be counted. */
 struct hq_error *floats_scale(const struct floats *f, uint32_t series, const char *path, double *scale);

@@ -21,13 +21,13 @@ struct folded {
 };
 
 /* Where the value starts, which may be any number; NULL if the line does not end in a space and a number. */
-static char *number_of(char *line, size_t len, double *value)
+static char *number_of(char *line, size_t len, long double *value)
 {
     char *space = memrchr(line, ' ', len), *end;
 
     if (!space || space == line || !space[1])
         return NULL;
-    *value = strtod(space + 1, &end);
+    *value = strtold(space + 1, &end);
     return *end ? NULL : space;
 }
 
@@ -38,7 +38,7 @@ static bool is_comment(const char *line)
 }
 
 /* Like number_of, for numbers that can be a value: finite, and written without a sign. */
-static char *value_of(char *line, size_t len, double *value)
+static char *value_of(char *line, size_t len, long double *value)
 {
     char *space = number_of(line, len, value);
 
@@ -57,7 +57,7 @@ bool folded_sniff(const struct import_probe *p)
     if (p->is_dir || p->binary)
         return false;
     while (probe_line(p, &at, &line, &len)) {
-        double value;
+        long double value;
         AUTO_FREE char *copy = xstrndup(line, len);
 
         if (!len || is_comment(copy))
@@ -157,7 +157,7 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
 
     HQ_TRY(input_open(&in, path));
     while (input_line(&in, &line, &len)) {
-        double value, before;
+        long double value, before;
         char *end = len ? value_of(line, len, &value) : NULL;
 
         f->austin |= !strncmp(line, "# austin:", 9);

@@ -29,6 +29,17 @@ TEST(folded_fractions_keep_their_digits)
     CHECK_IMPORT("folded", "a;b 0.125\na;c 2\n", "metrics: samples\na 2.125\n b 0.125\n c 2\n");
 }
 
+/* Beyond 2^53 the next number of floating point is 2 away. */
+TEST(folded_large_values_add_up)
+{
+    struct db *db = NULL;
+
+    CHECK_OK(import_text("folded", "a 9007199254740993\na 1\na 1\nb 0.5e1\n", &db));
+    CHECK_OR_RETURN(db);
+    CHECK_EQ_INT(db_tree_inclusive(db, 0, 0), 9007199254741000);
+    db_close(db);
+}
+
 TEST(folded_names_may_hold_spaces)
 {
     CHECK_IMPORT(NULL, "main;operator new(unsigned long) 3",
