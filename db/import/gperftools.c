@@ -12,6 +12,7 @@
 #include "db/import/target.h"
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SIZE_MOST ((size_t)1 << 30)
 enum { DEPTH_MAX = 4096 };
@@ -106,8 +107,9 @@ static struct hq_error *each_record(struct gperftools *g, struct cursor *c, bool
         import_reverse(g->path.data, g->path.len);
         uint32_t frame = import_path(g->im, g->path.data, g->path.len);
 
-        if (frame != HQDB_NONE)
-            import_value(g->im, profile, metric, frame, (int64_t)(count * period_us * 1000), count);
+        if (frame == HQDB_NONE)
+            frame = model_root_frame(g->im->model, SCOPE_PARTIAL, "partial: no call path");
+        import_value(g->im, profile, metric, frame, (int64_t)(count * period_us * 1000), count);
         if (import_problem(g->im))
             return hq_error_new(HQ_DATA, "%s: the record that ends at byte %zu: %s", c->file, cursor_offset(c),
                                 import_problem(g->im));
@@ -120,6 +122,7 @@ static struct hq_error *take(struct gperftools *g, const char *path, const struc
 
     if (!gperftools_sniff(&probe))
         return hq_error_new(HQ_DATA, "%s does not begin as a 64-bit CPU profile of gperftools does", path);
+    struct stat st;
     struct cursor c = cursor_make(path, "records", data->s, data->len);
 
     cursor_skip(&c, 3 * 8);
@@ -133,6 +136,7 @@ static struct hq_error *take(struct gperftools *g, const char *path, const struc
     read_mappings(g, (const char *)c.at);
     addresses_deinit(&g->addresses);
     addresses_init(&g->addresses);
+    g->addresses.recorded = stat(path, &st) ? 0 : (int64_t)st.st_mtime;
     c = again;
     HQ_TRY(each_record(g, &c, false, 0, 0, period_us));
     HQ_TRY(addresses_resolve(&g->addresses, g->im));

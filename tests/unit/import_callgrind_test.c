@@ -251,6 +251,19 @@ TEST(gperftools_addresses_without_binary)
     db_close(db);
 }
 
+TEST(gperftools_record_without_addresses)
+{
+    static const uint64_t words[] = {0, 3, 0, 10000, 0, /**/ 3, 0, /**/ 1, 1, 0x400201, /**/ 0, 1, 0};
+    struct db *db = NULL;
+    AUTO_STR struct str got = {0};
+
+    CHECK_OK(import_words(words, sizeof words / sizeof *words, "", &db));
+    CHECK_OR_RETURN(db);
+    import_dump(db, &got);
+    CHECK_EQ_STR(str_cstr(&got), "metrics: cputime\n0x400201 0.01\npartial: no call path 0.03\n");
+    db_close(db);
+}
+
 TEST(gperftools_errors)
 {
     static const uint64_t cut[] = {0, 3, 0, 10000, 0, 3, 2, 0x400100};
