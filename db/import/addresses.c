@@ -4,8 +4,11 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "structure/structure.h"
+#include <ctype.h>
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct addresses_key {
     uint64_t offset;
@@ -23,6 +26,7 @@ void addresses_deinit(struct addresses *s)
     vec_foreach(m, &s->modules) {
         free(m->path);
         free(m->file);
+        vec_deinit(&m->build_id);
         vec_deinit(&m->offsets);
         vec_deinit(&m->places);
     }
@@ -54,6 +58,23 @@ void addresses_read_from(struct addresses *s, const char *path, const char *file
 
     free(m->file);
     m->file = xstrdup(file);
+}
+
+void addresses_expect(struct addresses *s, const char *path, const char *hex, size_t len)
+{
+    uint32_t number = module_of(s, path);
+    struct addresses_module *m = &s->modules.data[number];
+
+    vec_clear(&m->build_id);
+    for (size_t i = 0; i + 1 < len; i += 2) {
+        char pair[] = {hex[i], hex[i + 1], '\0'};
+
+        if (!isxdigit((unsigned char)pair[0]) || !isxdigit((unsigned char)pair[1])) {
+            vec_clear(&m->build_id);
+            return;
+        }
+        vec_push(&m->build_id, (uint8_t)strtoul(pair, NULL, 16));
+    }
 }
 
 /* The link-time address of an offset in an ELF file; the offset itself for anything else. */
@@ -134,10 +155,26 @@ static uint32_t place_of(struct import *im, const struct structure *st, uint32_t
     return place;
 }
 
-static struct hq_error *resolve_module(struct addresses_module *m, struct import *im)
+/* Without a build-id a file of another build is not known as such. */
+static void tell_changed(const struct addresses_module *m, const char *file, int64_t recorded, struct import *im)
+{
+    struct stat st;
+
+    if (m->build_id.len || !recorded || stat(file, &st) || st.st_mtime <= recorded)
+        return;
+    AUTO_FREE char *text = xasprintf(
+        "%s was changed after the profile was recorded: names may be those of another build", file);
+    import_fact(im, "binary", text);
+}
+
+static struct hq_error *resolve_module(struct addresses_module *m, int64_t recorded, struct import *im)
 {
     AUTO_FREE char *cache = file_cache_dir();
-    struct structure_options options = {.cache_dir = cache, .inlines = true, .loops = true};
+    struct structure_options options = {.cache_dir = cache,
+                                        .build_id = m->build_id.data,
+                                        .build_id_len = m->build_id.len,
+                                        .inlines = true,
+                                        .loops = true};
     struct structure st;
     struct file_map map;
     const char *file = m->file ? m->file : m->path;
@@ -155,6 +192,9 @@ static struct hq_error *resolve_module(struct addresses_module *m, struct import
         m->offsets.data[i] = link_address(&map, m->offsets.data[i]);
     file_map_close(&map);
     HQ_TRY(structure_recover(file, &options, m->offsets.data, m->offsets.len, &st));
+    if (st.unread && st.note)
+        import_fact(im, "binary", st.note);
+    tell_changed(m, file, recorded, im);
     for (size_t i = 0; i < m->offsets.len; i++)
         vec_push(&m->places, place_of(im, &st, st.places.data[i].normal, m->path, m->offsets.data[i]));
     structure_deinit(&st);
@@ -170,7 +210,7 @@ struct hq_error *addresses_resolve(struct addresses *s, struct import *im)
         vec_push(&s->modules.data[key.module].offsets, key.offset);
     }
     vec_foreach(m, &s->modules)
-        HQ_TRY(resolve_module(m, im));
+        HQ_TRY(resolve_module(m, s->recorded, im));
     AUTO_FREE size_t *taken = xcalloc(s->modules.len + 1, sizeof *taken);
 
     for (uint32_t i = 0; i < s->keys.len; i++) {

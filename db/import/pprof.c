@@ -193,6 +193,17 @@ static uint32_t place_of(struct pprof_import *p, const struct pprof_location *l,
         &(struct import_place){.module = module, .steps = steps, .count = l->line_count, .file = file, .line = line});
 }
 
+/* The number of an address without lines. */
+static uint32_t bare(struct pprof_import *p, const struct pprof_mapping *m, const char *module, uint64_t address)
+{
+    uint64_t offset = m && address >= m->start ? address - m->start + m->offset : address;
+    struct pprof_text id = pprof_string(&p->tables, m ? m->build_id : 0);
+
+    if (id.len)
+        addresses_expect(&p->symbols, module, id.s, id.len);
+    return addresses_add(&p->symbols, module, offset);
+}
+
 static struct hq_error *make_places(struct pprof_import *p)
 {
     const struct pprof *t = &p->tables;
@@ -201,11 +212,11 @@ static struct hq_error *make_places(struct pprof_import *p)
         const struct pprof_location *l = &t->locations.data[i];
         const struct pprof_mapping *m = mapping_of(t, l->mapping);
         const char *module = m ? keep(p, m->file) : "";
-        uint64_t offset = m && l->address >= m->start ? l->address - m->start + m->offset : l->address;
 
-        vec_push(&p->unresolved, l->line_count ? 0 : addresses_add(&p->symbols, module, offset) + 1);
+        vec_push(&p->unresolved, l->line_count ? 0 : bare(p, m, module, l->address) + 1);
         vec_push(&p->places, l->line_count ? place_of(p, l, module) : 0);
     }
+    p->symbols.recorded = t->time_ns ? (int64_t)((t->time_ns + t->duration_ns) / 1000000000) : 0;
     HQ_TRY(addresses_resolve(&p->symbols, p->im));
     for (size_t i = 0; i < p->places.len; i++)
         if (p->unresolved.data[i])

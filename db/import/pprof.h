@@ -27,7 +27,7 @@ struct pprof_function {
     uint64_t name, file, line;
 };
 struct pprof_mapping {
-    uint64_t start, limit, offset, file;
+    uint64_t start, limit, offset, file, build_id;
 };
 struct pprof_line {
     uint64_t function;

@@ -29,6 +29,7 @@ static void read_mapping(struct pprof *p, struct cursor *c)
         case 3: m.limit = f.value; break;
         case 4: m.offset = f.value; break;
         case 5: m.file = f.value; break;
+        case 6: m.build_id = f.value; break;
         }
     }
     map_put(&p->mapping_of, id, p->mappings.len);

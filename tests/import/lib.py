@@ -77,8 +77,8 @@ class Pprof:
             self.strings.append(s)
         return self.strings.index(s)
 
-    def mapping(self, ident, start, limit, offset, name):
-        self.body += field(3, message((1, ident), (2, start), (3, limit), (4, offset), (5, self.text(name))))
+    def mapping(self, ident, start, limit, offset, name, build_id=""):
+        self.body += field(3, message((1, ident), (2, start), (3, limit), (4, offset), (5, self.text(name)), (6, self.text(build_id))))
 
     def function(self, ident, name, file="", line=0):
         self.body += field(5, message((1, ident), (2, self.text(name)), (4, self.text(file)), (5, line)))

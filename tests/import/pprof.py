@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, "tests/import")
@@ -72,6 +73,25 @@ bare.mapping(1, 0x400000, 0x500000, 0x1000, "/gone/prog")
 bare.location(1, [], 1, 0x400123)
 bare.sample([1], [5])
 check_tree(write("bare.pb", bare.bytes()), "prog+0x1123 5")
+
+# Bare addresses have the names of the binary that was recorded, of no other, and it is told where that is not known.
+with open(f"{TMP}/built.c", "w") as f:
+    f.write("int built(int x) { return x * 3; }\nint main(int n, char **v) { return built(n); }\n")
+subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id=0xabcdef0123", "-o", f"{TMP}/built", f"{TMP}/built.c"], check=True)
+address = int(next(x for x in subprocess.run(["nm", f"{TMP}/built"], text=True, capture_output=True, check=True).stdout.splitlines() if x.endswith(" built")).split()[0], 16)
+for build_id, recorded, name, told in (
+        ("", 1 << 40, "built", "changed after the profile was recorded"), ("", 1 << 62, "built", None), ("", 0, "built", None),
+        ("abcdef0123", 1 << 40, "built", None), ("no/Go-id", 1 << 62, "built", None),
+        ("abcdef0124", 1 << 62, f"built+{address + 4:#x}", "not the file that was measured")):
+    bare = Pprof([("samples", "count")])
+    bare.mapping(1, 0, 1 << 40, 0, f"{TMP}/built", build_id)
+    bare.location(1, [], 1, address + 4)
+    bare.sample([1], [5])
+    path = write("built.pb", bare.bytes() + field(9, recorded))
+    rows = [r["name"] for r in json.loads(run(path, "procedures as json"))["rows"]]
+    check(rows == [name], f"build-id '{build_id}', recorded {recorded}: {rows}")
+    info = " ".join(run(path, "info").split())
+    check(told in info if told else "binary" not in info, f"build-id '{build_id}', recorded {recorded}: {info}")
 
 # Bad input: one sentence with the place, nothing left.
 for name, bytes_, text in (
