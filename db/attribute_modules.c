@@ -190,11 +190,10 @@ static void warn_of_unread(const struct attribution *a)
     if (count > NAMES_TOLD)
         str_addf(&names, " and %zu more", count - NAMES_TOLD);
     if (count == 1)
-        log_warn("%s; its procedures are shown by their addresses", note);
+        log_warn("%s; its procedures are shown by their addresses, until `hq build --force` finds it", note);
     else if (count)
         log_warn("%zu of the files that were measured are not here, or are others now: %s; their procedures are shown "
-                 "by their addresses, "
-                 "and `info` says more",
+                 "by their addresses, until `hq build --force` finds them; `info` says more",
                  count, str_cstr(&names));
 }
 

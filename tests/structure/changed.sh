@@ -86,6 +86,9 @@ for keep in 5000 ""; do
     expect "build, cut to '$keep'" 0 "victim: was changed by somebody while it was read; its procedures are shown by their addresses"
     cp kept victim
 done
+head -c 9000 kept >victim && "$HQ" build --force --quiet v.hq >out 2>err
+expect "build, cut before" 0 "its end, with the list of its sections, is missing; its procedures are shown by their addresses, until"
+cp kept victim
 "$HQ" build --force --quiet v.hq >out 2>err && "$HQ" v.hq "procedures" >out 2>err
 expect "the next build" 0 "samples shown"
 grep -q burn out || { echo "not ok names in the next build"; failed=$((failed + 1)); cat out; }
