@@ -171,7 +171,12 @@ uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attr
     return value;
 }
 
-/* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */
+enum { DIE_COST = 16 }; /* beside an entry of a list */
+
+/*
+ * Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. One that leads forwards, into
+ * what is below another DIE, has that read once more, and all below it: each of them is paid for.
+ */
 bool dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg)
 {
     Dwarf_Debug dbg = f->dbg;
@@ -184,7 +189,8 @@ bool dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn
     int rc = dwarf_child(parent, &die, &err);
 
     while (dwarf_ok(dbg, rc, &err)) {
-        if (!dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) || offset <= last)
+        if (!dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) || offset <= last ||
+            !dwarf_spend(f->dwarf, DIE_COST))
             rc = DW_DLV_ERROR;
         last = offset;
         if (rc == DW_DLV_OK) {

@@ -107,11 +107,12 @@ static void configure(void)
     dwarf_set_de_alloc_flag(0);
 }
 
-bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group)
+bool dwarf_file_open(struct dwarf *d, struct dwarf_file *f, struct elf *elf, unsigned group)
 {
     Dwarf_Error err = NULL;
 
     f->elf = elf;
+    f->dwarf = d;
     f->dbg = NULL;
     f->access = (libdwarf_access){.LIBDWARF_ACCESS(object) = f, .LIBDWARF_ACCESS(methods) = &methods};
     pthread_once(&once, configure);

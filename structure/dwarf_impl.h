@@ -20,7 +20,8 @@ struct dwarf_file {
     struct elf *elf;
     Dwarf_Debug dbg; /* NULL: it could not be opened */
     libdwarf_access access;
-    uint32_t number; /* 0 the main file, 1 dwz's common file, 2 ... split files */
+    struct dwarf *dwarf; /* that it is of */
+    uint32_t number;     /* 0 the main file, 1 dwz's common file, 2 ... split files */
     /* Of a split file, which leaves addresses and lines in the main one: */
     const struct dwarf_file *main; /* else NULL */
     Dwarf_Off skeleton;            /* the unit that it belongs to */
@@ -94,7 +95,7 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f); /* dwar
 /* dwarf_ranges.c */
 uint64_t dwarf_indexed_address(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index);
 
-bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group); /* dwarf_file.c */
+bool dwarf_file_open(struct dwarf *d, struct dwarf_file *f, struct elf *elf, unsigned group); /* dwarf_file.c */
 void dwarf_file_close(struct dwarf_file *f);
 void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -277,12 +277,12 @@ struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt
     keymap_init(&d->scope_keys, sizeof(struct dwarf_key));
     d->alt.number = 1;
     d->file_count = 2;
-    if (!dwarf_file_open(&d->main, debug, DW_GROUPNUMBER_ANY)) {
+    if (!dwarf_file_open(d, &d->main, debug, DW_GROUPNUMBER_ANY)) {
         dwarf_close(d);
         return hq_error_new(HQ_DATA, "%s: its debug information cannot be read", debug->path);
     }
     Dwarf_Error err = NULL;
-    if (alt && dwarf_file_open(&d->alt, alt, DW_GROUPNUMBER_ANY))
+    if (alt && dwarf_file_open(d, &d->alt, alt, DW_GROUPNUMBER_ANY))
         dwarf_ok(d->main.dbg, dwarf_set_tied_dbg(d->main.dbg, d->alt.dbg, &err), &err);
     dwarf_units_collect(d);
     *out = d;

@@ -73,7 +73,7 @@ struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct
     f->id = id;
     f->bases = skeleton->bases;
     f->bases.ranges = gnu ? skeleton->gnu_ranges_base : RNGLISTS_HEADER;
-    if (!dwarf_file_open(f, elf, DW_GROUPNUMBER_DWO)) {
+    if (!dwarf_file_open(d, f, elf, DW_GROUPNUMBER_DWO)) {
         dwarf_set_problem(d, "split debug information %s cannot be read", elf->path);
         elf_close(elf);
         free(f);

@@ -43,8 +43,8 @@ main:
 HIGH, LOW, NAME, TYPE, RANGES, LINES, ORIGIN, INLINE = (0x12, 7), (0x11, 1), (3, 8), (0x49, 0x13), (0x55, 0x17), (0x10, 0x17), (0x31, 0x13), (0x20, 0xb)
 ABBREVIATIONS = [  # tag, whether it has children, attributes and forms
     (0x11, 1, [NAME, (0x13, 5), LOW, HIGH, LINES]), (0x11, 1, [NAME, RANGES]), (0x2e, 1, [NAME, LOW, HIGH]), (0x2e, 1, [NAME]), (0x2e, 0, [NAME, RANGES]),
-    (2, 1, [NAME]), (5, 0, [TYPE]), (0xf, 0, [TYPE]), (0x15, 1, []), (0x4107, 1, []), (0x1d, 0, [ORIGIN, RANGES]), (0x2e, 0, [NAME, INLINE]), (0x11, 1, [(0x2130, 8), LOW, HIGH])]
-UNIT, UNIT_RANGES, CODED, OUTER, CODED_RANGES, CLASS, PARAMETER, POINTER, FUNCTION, PACK, INLINED, ABSTRACT, SPLIT = range(1, 14)
+    (2, 1, [NAME]), (5, 0, [TYPE]), (0xf, 0, [TYPE]), (0x15, 1, []), (0x4107, 1, []), (0x1d, 0, [ORIGIN, RANGES]), (0x2e, 0, [NAME, INLINE]), (0x11, 1, [(0x2130, 8), LOW, HIGH]), (0x39, 1, [(1, 0x13)])]
+UNIT, UNIT_RANGES, CODED, OUTER, CODED_RANGES, CLASS, PARAMETER, POINTER, FUNCTION, PACK, INLINED, ABSTRACT, SPLIT, SPACE = range(1, 15)
 ALL = ".quad .Llow, .Lhigh-.Llow"
 UNIT_HEAD = f'.uleb128 {UNIT}; .string "x.cc"; .value 4; {ALL}; .long .Lline'
 
@@ -86,7 +86,7 @@ def member(name, inside):
     return f' .uleb128 {OUTER}; .string "outer"; .uleb128 {CLASS}; .string "{name}"; .uleb128 {CODED}; .string "{name}"; {ALL}\n{inside}\n .byte 0,0,0\n'
 
 
-NOTES = {"whole": "", "fan": "names stand for more text than is written out", "packs": "", "lines": AGAIN, "ranges": AGAIN, "claims": AGAIN, "procedures": AGAIN}
+NOTES = {"whole": "", "fan": "names stand for more text than is written out", "packs": "", "lines": AGAIN, "ranges": AGAIN, "claims": AGAIN, "procedures": AGAIN, "siblings": AGAIN}
 described("whole", unit(UNIT_HEAD, member("operator()", "")))
 described("fan", unit(UNIT_HEAD, member("operator()", f" .uleb128 {PARAMETER}; .long .Lpointer-.Linfo"), f".Lpointer: .uleb128 {POINTER}; .long .Lfunction-.Linfo",
                       f".Lfunction: .uleb128 {FUNCTION}", f" .uleb128 {PARAMETER}; .long .Lpointer-.Linfo\n" * 100, " .byte 0"))
@@ -96,6 +96,8 @@ described("claims", unit(f' .uleb128 {UNIT_RANGES}; .string "x.c"; .long .Lrange
 described("procedures", unit(f' .uleb128 {UNIT_RANGES}; .string "x.c"; .long .Lranges', f' .uleb128 {CODED_RANGES}; .string "f"; .long .Lranges\n' * 20000), ranges=20000)
 described("ranges", unit(f' .uleb128 {UNIT_RANGES}; .string "x.c"; .long .Lranges', f'.Labstract: .uleb128 {ABSTRACT}; .string "in"; .byte 1',
                          f' .uleb128 {CODED}; .string "f"; {ALL}', f" .uleb128 {INLINED}; .long .Labstract-.Linfo, .Lranges\n" * 20000, " .byte 0"), ranges=20000)
+# Each namespace names the one within it as the one behind it.
+described("siblings", unit(UNIT_HEAD, *(f".Lspace{i}: .uleb128 {SPACE}; .long .Lspace{i + 1}-.Linfo" for i in range(100)), ".Lspace100: .fill 101,1,0"))
 
 # Units that all name one file of split information, which unpacks to a thousand times its size.
 NOTES["split"] = "cannot be decompressed"
