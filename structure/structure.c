@@ -154,7 +154,7 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
         recover_nothing(path, xstrdup(err->message), addresses, count, out);
     else
         answer(&w, out);
-    /* What its sections would tell is missing as if there was no file. */
+    /* Names are missing then as if there was no file. */
     out->unread |= w.image.text->cut_short && w.image.files.debug == w.image.text;
     recover_deinit(&w);
     return NULL;
