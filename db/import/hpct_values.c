@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUE_BYTES = 10, INDEX_BYTES = 12, PROFILE_BYTES = 0x2c };
+enum { ZEROS_MOST = 32, VALUE_BYTES = 10, INDEX_BYTES = 12, PROFILE_BYTES = 0x2c };
 enum { IS_SUMMARY = 1, IS_PHYSICAL = 1 };
 enum { SECTION_PROFILES };
 
@@ -47,6 +47,30 @@ static double le_f64(const uint8_t *p)
     return x;
 }
 
+/* Contexts and the values of each are sorted, and zeros are left out: what a disk lost is neither. */
+static bool is_in_order(const struct block *b)
+{
+    uint64_t at = 0;
+    unsigned zeros = 0;
+
+    for (uint32_t i = 0; i < b->context_count; i++) {
+        const uint8_t *x = b->contexts + (size_t)i * INDEX_BYTES;
+        bool is_last = i + 1 == b->context_count;
+        uint64_t end = is_last ? b->value_count : le64(x + INDEX_BYTES + 4);
+
+        if (le64(x + 4) != at || end <= at || end > b->value_count || (!is_last && le32(x + INDEX_BYTES) <= le32(x)))
+            return false;
+        for (; at < end; at++) {
+            const uint8_t *value = b->values + at * VALUE_BYTES;
+
+            zeros = le64(value) | le16(value + 8) ? 0 : zeros + 1;
+            if (zeros == ZEROS_MOST || (at > le64(x + 4) && le16(value) <= le16(value - VALUE_BYTES)))
+                return false;
+        }
+    }
+    return true;
+}
+
 static struct block read_block(struct hpct *h, struct cursor *c)
 {
     struct block b = {.value_count = cursor_u64(c)};
@@ -72,7 +96,6 @@ static void each_value(const struct hpct *h, const struct block *b,
                        void (*fn)(void *arg, uint32_t metric, uint32_t node, double value), void *arg)
 {
     AUTO_FREE uint32_t *metric_of = xcalloc(UINT16_MAX + 1, sizeof *metric_of); /* + 1 */
-    uint64_t from = 0;                                                          /* no value belongs to two contexts */
 
     for (uint32_t m = 0; m < h->metrics.len; m++)
         metric_of[h->metrics.data[m].id] = m + 1;
@@ -81,7 +104,7 @@ static void each_value(const struct hpct *h, const struct block *b,
         uint64_t at = le64(index + 4), end = i + 1 < b->context_count ? le64(index + INDEX_BYTES + 4) : b->value_count;
         uint32_t node = (uint32_t)map_get(&h->node_of, le32(index), HQDB_NONE);
 
-        for (at = at > from ? at : from, end = end < b->value_count ? end : b->value_count; at < end; from = ++at) {
+        for (; at < end; at++) {
             const uint8_t *value = b->values + at * VALUE_BYTES;
             uint32_t metric = metric_of[le16(value)];
 
@@ -422,7 +445,8 @@ static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
 
         if (cursor_ok(&c) && !blocks_fit(h, &b, &bytes))
             cursor_fail(&c, "has profiles that share their values");
-
+        else if (cursor_ok(&c) && !is_in_order(&b))
+            cursor_fail(&c, "has values that are not in order, or zeros where values were");
         vec_push(&h->profiles, HQDB_NONE);
         if (i == 0) {
             h->valued_contexts = b.context_count;

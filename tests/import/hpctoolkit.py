@@ -58,6 +58,19 @@ for bad in (float("nan"), float("inf")):
         file.seek(0)
         file.write(data)
     check("is no number" in run(database, "procedures", status=3), f"{bad} is told")
+
+# What a disk lost reads as zeros: of the values of a thread, and of what they belong to.
+database = Hpctoolkit(THREADS).save(f"{TMP}/lost", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(n, [], {0: 1.0, 1: 2.0}) for n in range(1, 400)], {})])])
+with open(f"{database}/profile.db", "rb") as file:
+    whole = file.read()
+profiles, = struct.unpack_from("<Q", whole, struct.unpack_from("<Q", whole, 0x18)[0])
+_, values, contexts, index = struct.unpack_from("<QQIxxxxQ", whole, profiles + 2 * 48)
+run(database, "procedures")
+for at in values, values + 1000, index + 24, index + 1000, index + 12 * contexts - 512:
+    with open(f"{database}/profile.db", "wb") as file:
+        file.write(whole[:at] + bytes(512) + whole[at + 512:])
+    error = run(database, "procedures", status=3)
+    check("values that are not in order, or zeros" in error, f"zeros at {at - values} of {index - values}: {error}")
 run(Hpctoolkit([[(2, 0x7FFFFFFF)], [(2, 5)]]).save(f"{TMP}/edge", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(3, [], {0: 1.0, 1: 2.0})], {})])]), "profiles")
 
 # Three ranks of two threads and a GPU stream, each with a trace; kinds of identifiers that are not known are part of the name.
