@@ -107,7 +107,8 @@ if command -v hpcc >/dev/null; then
     check "hpcc under hq under mpirun" [ $? = 0 ]
     "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
     check "both ranks share the recording" [ "$(value files)" = 2 ]
-    check "one line says so" [ "$(grep -c '^hq: ' "$TMP/err")" = 1 ]
+    # Wherever mpirun puts it: what Open MPI says of its own (5: btl_tcp) may have no end of line before it.
+    check "one line says so" [ "$(grep -o 'hq: ' "$TMP/err" | wc -l)" = 1 ]
     check "full paths" full $bound
 elif apt-cache policy hpcc 2>/dev/null | grep -q 'Candidate: [0-9]'; then
     skip "hpcc is not installed"
