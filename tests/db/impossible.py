@@ -154,6 +154,10 @@ seen = set()
 check(verify(whole)[0] == 0, f"the whole one: {verify(whole)}")
 for entry in range(table, table + 48 * sections, 48):
     tag, index, size, _, offset, length, count, _ = struct.unpack_from("<IIIIQQQQ", whole, entry)
+    # Of values a count alone, a sum alone, or both: none adds up any more.
+    for at in range(offset, offset + length) if tag in (lib.VALUES, lib.FRAME_VALUES) else ():
+        status, said = verify(changed(entry, at, "B", whole[at] ^ 4))
+        check(status == 3, f"section {tag}.{index}, byte {at - offset} of {length} is changed: status {status}: {said}")
     if tag not in WRONG:
         continue
     seen.add(tag)
