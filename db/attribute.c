@@ -48,6 +48,7 @@ uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t sc
                                                  .call_file = intern_str(&s->strings, x->call_file),
                                                  .call_line = x->call_line,
                                                  .ordinal = x->ordinal,
+                                                 .basis = x->basis,
                                                  .address = x->address,
                                                  .aliases = aliases,
                                              });

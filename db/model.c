@@ -187,6 +187,8 @@ uint32_t model_scope(struct model *m, const struct model_scope *scope)
 
     if (is_new) {
         add_aliases(m, &s, scope->aliases);
+        if (s.kind == SCOPE_LOOP)
+            s.basis = scope->basis;
         vec_push(&m->scopes, s);
     }
     return id;

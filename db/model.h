@@ -56,6 +56,7 @@ struct model_scope {
     const char *call_file;
     uint32_t call_line;
     uint32_t ordinal;
+    uint32_t basis; /* loop */
     uint64_t address;
     const char *const *aliases; /* NULL-terminated or NULL */
 };

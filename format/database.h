@@ -147,8 +147,12 @@ struct hqdb_scope {
     uint32_t name;   /* whole (demangled); loop: ""; line: ""; file, module: path */
     uint32_t file;   /* string: path */
     uint32_t line;
-    uint32_t module;                   /* in HQDB_MODULES, HQDB_NONE */
-    uint32_t call_file, call_line;     /* inline: where it was inlined */
+    uint32_t module;    /* in HQDB_MODULES, HQDB_NONE */
+    uint32_t call_file; /* inline: where it was inlined */
+    union {
+        uint32_t call_line;
+        uint32_t basis; /* loop: enum loop_basis; 0 in files of earlier versions */
+    };
     uint32_t ordinal;                  /* loop: number within its procedure */
     uint32_t first_alias, alias_count; /* in HQDB_ALIASES */
     uint32_t linkage; /* procedure, inline: name for the linker, without what compilers put behind it (.isra.0); "" not

@@ -24,6 +24,17 @@ enum scope_kind {
     SCOPE_KINDS
 };
 
+/* Where the line of a loop is from. */
+enum loop_basis {
+    LOOP_UNKNOWN,       /* nobody has said: older databases, other tools, loops without a line */
+    LOOP_BY_SOURCE,     /* its statement stands there in the source, as it was when the program was linked */
+    LOOP_SOURCE_GONE,   /* from here on inferred from debug information: the source was not there, */
+    LOOP_SOURCE_NEWER,  /* was changed after the program was linked, */
+    LOOP_SOURCE_UNREAD, /* is in a language that is not read, is too large, or nobody wanted to, */
+    LOOP_UNLIKE_SOURCE, /* or has no loop statement there: a macro, goto, a whole array, or another text */
+    LOOP_BASES
+};
+
 /* Does a context of this kind begin with a call: of a procedure, or of a runtime for what the kind says? */
 static inline int scope_is_called(enum scope_kind kind)
 {

@@ -7,6 +7,7 @@
 #include "query/measure/grouping.h"
 #include "query/measure/values.h"
 #include "query/output.h"
+#include "query/shape/loop_lines.h"
 #include "query/shape/rows.h"
 #include "query/views/views.h"
 
@@ -97,6 +98,7 @@ static struct hq_error *make_table(struct run *run)
     run->table->tree = run->view->shape != SHAPE_LIST;
     run->table->doubt = run->doubt;
     HQ_TRY(rows_make(run));
+    note_loop_lines(run);
     const char *unknown = run->of.unknown          ? run->of.unknown
                           : run->selection.unknown ? run->selection.unknown
                           : run->binding.unknown   ? run->binding.unknown

@@ -63,6 +63,7 @@ struct row {
     const char *shown;         /* of its name, what formats for people show; NULL: all of it */
     const char *module, *file; /* NULL unknown */
     uint32_t line;             /* 0 unknown */
+    enum loop_basis basis;     /* of a loop: where its line is from */
     const char *call_file;     /* call site, NULL none */
     uint32_t call_line;
     const char

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION    50u            /* of the file and of what recovery finds: change it with either */
+#define VERSION    51u            /* of the file and of what recovery finds: change it with either */
 #define MAGIC      0x53515148u    /* HQQS */
 #define MOST_BYTES (256ull << 20) /* of all files */
 
@@ -26,7 +26,7 @@ static_assert(sizeof(struct cache_header) == 56, "layout");
 struct cache_scope {
     uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
     uint64_t address;
-    uint32_t first_alias, alias_count, linkage, reserved;
+    uint32_t first_alias, alias_count, linkage, basis;
 };
 static_assert(sizeof(struct cache_scope) == 56, "layout");
 
@@ -143,9 +143,11 @@ static bool read_scope(const struct parts *p, uint32_t i, const uint32_t *number
                                  .line = from.line,
                                  .call_line = from.call_line,
                                  .ordinal = from.ordinal,
+                                 .basis = from.basis,
                                  .address = from.address};
-    if (from.kind >= SCOPE_GROUP || !text_number(p, from.name, &s.name) || !text_number(p, from.linkage, &s.linkage) ||
-        !text_number(p, from.file, &s.file) || !text_number(p, from.call_file, &s.call_file))
+    if (from.kind >= SCOPE_GROUP || from.basis >= LOOP_BASES || !text_number(p, from.name, &s.name) ||
+        !text_number(p, from.linkage, &s.linkage) || !text_number(p, from.file, &s.file) ||
+        !text_number(p, from.call_file, &s.call_file))
         return false;
     if (from.parent != STRUCTURE_NONE) {
         if (from.parent >= i)
@@ -313,7 +315,7 @@ static void write_book(struct str *out, const struct book *b, const char *note)
     vec_foreach(s, &b->scopes) {
         struct cache_scope to = {s->kind,        s->parent,    s->name,    s->file,    s->line,
                                  s->call_file,   s->call_line, s->ordinal, s->address, s->first_alias,
-                                 s->alias_count, s->linkage,   0};
+                                 s->alias_count, s->linkage,   s->basis};
         str_addn(out, (const char *)&to, sizeof to);
     }
     str_addn(out, (const char *)b->aliases.data, b->aliases.len * 4);

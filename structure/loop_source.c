@@ -76,13 +76,31 @@ static bool is_source_of(struct maker *m, const struct loop_place *place, const 
     return !*name || sources_line_names(m->image->sources, path, line, name);
 }
 
+/* Where the line of a loop is from as long as no statement is found for it. */
+static uint32_t basis_without(struct maker *m, const char *path)
+{
+    uint64_t state = path && m->image->sources ? sources_state(m->image->sources, path) : SOURCE_UNREAD;
+
+    if (!path)
+        return LOOP_UNKNOWN;
+    return state == SOURCE_GONE     ? LOOP_SOURCE_GONE
+           : state == SOURCE_NEWER  ? LOOP_SOURCE_NEWER
+           : state == SOURCE_UNREAD ? LOOP_SOURCE_UNREAD
+                                    : LOOP_UNLIKE_SOURCE;
+}
+
+static const char *path_of(const struct maker *m, const struct loop_place *place)
+{
+    return place->file ? intern_str(dwarf_files(m->image->dwarf), place->file) : NULL;
+}
+
 static void find_statements(struct sourcing *s)
 {
     struct maker *m = s->m;
 
     for (uint32_t l = 0; l < m->loops->count; l++) {
         const struct loop_place *place = &m->places[l];
-        const char *path = place->file ? intern_str(dwarf_files(m->image->dwarf), place->file) : NULL;
+        const char *path = path_of(m, place);
 
         s->statement[l] = STATEMENT_NONE;
         s->from[l] = tree_declared(m, place->context, place->file);
@@ -283,8 +301,10 @@ static void name_loop(struct sourcing *s, uint32_t loop, bool told)
 {
     uint32_t own = s->statement[loop];
 
-    if (told || !is_taken(s, loop, own) || is_way_round(s, loop))
+    if (told || !is_taken(s, loop, own) || is_way_round(s, loop)) {
         s->m->places[loop].line = s->of[loop]->loops.data[own].told;
+        s->m->places[loop].basis = LOOP_BY_SOURCE;
+    }
 }
 
 void tree_name_by_source(struct maker *m)
@@ -293,6 +313,8 @@ void tree_name_by_source(struct maker *m)
     struct sourcing s = {.m = m};
     bool *told;
 
+    for (uint32_t l = 0; m->image->dwarf && l < n; l++)
+        m->places[l].basis = basis_without(m, path_of(m, &m->places[l]));
     if (!m->image->sources || !m->image->dwarf)
         return;
     told = xcalloc(n, sizeof *told);

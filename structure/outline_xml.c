@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A structure as a structure file: doc/structure-file.md says what each element and attribute is. */
 #include "structure/outline_impl.h"
+#include "structure/given/given_attributes.h"
 #include "structure/given/spelling.h"
 #include "common/str.h"
 #include <stdlib.h>
@@ -147,6 +148,8 @@ static void print_loop(struct writing *o, uint32_t i)
     print_file(o, "f", c->file, c->line ? file_in(o, c->parent) : 0);
     fprintf(o->rows.out, " b=\"%u\" e=\"%u\" l=\"%u\" o=\"%u\" a=\"0x%llx\"", o->spans[i].first, o->spans[i].last,
             c->line, c->ordinal, (unsigned long long)c->address);
+    if (c->basis)
+        fprintf(o->rows.out, " s=\"%s\"", given_basis_words[c->basis]);
 }
 
 static void print_aliases(struct writing *o, const struct structure_scope *c, int depth)

@@ -255,6 +255,7 @@ static uint32_t chain(struct maker *m, uint32_t inlined, uint32_t loop);
 static uint32_t make_loop(struct maker *m, uint32_t inlined, uint32_t loop)
 {
     uint32_t file = m->places[loop].file, line = m->places[loop].line;
+    uint32_t basis = m->places[loop].context == inlined ? m->places[loop].basis : LOOP_UNLIKE_SOURCE; /* a call's */
 
     project(m, m->places[loop].context, inlined, &file, &line);
     struct structure_scope s = {
@@ -263,6 +264,7 @@ static uint32_t make_loop(struct maker *m, uint32_t inlined, uint32_t loop)
         .file = file_text(m, file),
         .line = line,
         .ordinal = loop + 1,
+        .basis = line ? basis : LOOP_UNKNOWN,
         .address = m->loops->list[loop].header,
     };
 

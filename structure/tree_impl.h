@@ -25,6 +25,7 @@ struct loop_place {
     uint32_t voice; /* loop_context.c */
     bool silent;    /* nothing speaks for it: all of its code counts */
     uint32_t file, line;
+    uint32_t basis;             /* enum loop_basis */
     uint32_t first_file, first; /* of its code */
     uint32_t evidence;          /* what the line was taken from, LOOP_EVIDENCE_KINDS: the code alone */
     uint32_t least, most;       /* lines of its code, in the same file */
@@ -123,7 +124,8 @@ bool tree_is_fortran(const struct maker *m, const struct loop_place *place);
 /* Mends the lines of loops that have that of the directive by which threads share them. */
 void tree_name_below_directives(struct maker *m);
 
-/* Gives loops the line of their statement in the source, where that is at hand (loop_source.c). */
+/* Gives loops the line of their statement in the source, where that is at hand, and notes of all where their line is
+ * from (loop_source.c). */
 void tree_name_by_source(struct maker *m);
 
 #endif

@@ -137,7 +137,8 @@ static uint32_t place_of(struct import *im, const struct structure *st, uint32_t
                                              .line = x->line,
                                              .at_file = intern_str(&st->strings, x->call_file),
                                              .at_line = x->call_line,
-                                             .ordinal = x->ordinal};
+                                             .ordinal = x->ordinal,
+                                             .basis = x->basis};
     }
     uint32_t place =
         steps.len && steps.data[0].kind == SCOPE_PROCEDURE

@@ -158,7 +158,8 @@ static uint32_t inner_scope(struct import *im, uint32_t parent, const struct imp
                                                         .module = module,
                                                         .call_file = s->at_file,
                                                         .call_line = s->at_line,
-                                                        .ordinal = s->ordinal});
+                                                        .ordinal = s->ordinal,
+                                                        .basis = s->basis});
 }
 
 static uint32_t line_code(struct import *im, uint32_t parent, uint32_t module, uint64_t offset, const char *file,

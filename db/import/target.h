@@ -86,6 +86,7 @@ struct import_step {
     const char *at_file; /* inline: where it was inlined */
     uint32_t at_line;
     uint32_t ordinal; /* loop */
+    uint32_t basis;   /* loop: enum loop_basis */
 };
 
 struct import_place {

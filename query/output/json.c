@@ -115,6 +115,8 @@ static void put_row(const struct table *t, const struct row *r, FILE *out)
     json_text(r->file, out);
     fputs(",\"line\":", out);
     json_number(r->line ? r->line : NAN, out);
+    if (r->basis)
+        fprintf(out, ",\"line_from\":\"%s\"", r->basis == LOOP_BY_SOURCE ? "source" : "debug information");
     put_call_site(r, out);
     if (r->apart) {
         fputs(",\"apart\":", out);

@@ -4,6 +4,7 @@
 #include "query/measure/interval.h"
 #include "query/measure/statistics.h"
 #include "query/measure/values.h"
+#include "query/shape/loop_lines.h"
 #include "query/view.h"
 #include <math.h>
 
@@ -242,6 +243,7 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->module = keep_text(run, f.module);
         row->file = keep_text(run, f.file);
         row->line = f.line;
+        row->basis = loop_lines_basis(run->tree, e->node.scope);
         row->call_file = keep_text(run, f.call_file);
         row->call_line = f.call_line;
         row->times = e->times;

@@ -4,6 +4,7 @@
 #include "common/units.h"
 #include "db/facts.h"
 #include "query/grammar/parse.h"
+#include "query/shape/loop_lines.h"
 #include "query/shape/rows.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -302,6 +303,38 @@ static void facts_of_structure(const struct db *db, struct table *t)
     }
 }
 
+/* Where the lines of loops are from, of those that a sample lies in. */
+static void facts_of_loops(struct run *run, bool for_programs, struct table *t)
+{
+    const struct tree *tree = run->tree;
+    struct loop_lines n = {0};
+    AUTO_STR struct str text = {0};
+    unsigned all = 0, inferred;
+
+    for (uint32_t i = 0; i < tree->scope_count; i++) {
+        if (tree->scopes[i].kind != SCOPE_LOOP || !tree->scopes[i].line || !tree_instances(tree, i).len)
+            continue;
+        n.of[loop_lines_basis(tree, i)]++;
+        all++;
+    }
+    inferred = loop_lines_inferred(&n);
+    if (for_programs && all) {
+        fact_number(t, "lines of loops: from the source", n.of[LOOP_BY_SOURCE], "loops");
+        fact_number(t, "lines of loops: inferred", inferred, "loops");
+        fact_number(t, "lines of loops: not known where from", n.of[LOOP_UNKNOWN], "loops");
+    } else if (all) {
+        if (n.of[LOOP_BY_SOURCE])
+            str_addf(&text, "%u from the source", n.of[LOOP_BY_SOURCE]);
+        if (inferred) {
+            str_addf(&text, "%s%u inferred from debug information: ", text.len ? "; " : "", inferred);
+            loop_lines_add_why(&n, &text);
+        }
+        if (n.of[LOOP_UNKNOWN])
+            str_addf(&text, "%s%u not known where from", text.len ? "; " : "", n.of[LOOP_UNKNOWN]);
+        fact(t, "lines of loops", str_cstr(&text));
+    }
+}
+
 static void facts_of_losses(const struct db *db, bool for_programs, struct table *t)
 {
     for (size_t i = 0; i < db->loss_count; i++) {
@@ -366,6 +399,7 @@ static struct hq_error *info_fill(struct run *run, struct table *t)
         numbers_of_data(run, t);
     else
         facts_of_data(run, t);
+    facts_of_loops(run, for_programs, t);
     facts_of_losses(run->tree->db, for_programs, t);
     facts_of_file(run->env->db, for_programs, t);
     return NULL;

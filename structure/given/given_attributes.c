@@ -76,6 +76,22 @@ struct hq_error *given_number(const struct xml_element *e, const char *name, uin
     return NULL;
 }
 
+const char *const given_basis_words[LOOP_BASES] = {
+    [LOOP_UNKNOWN] = "unknown",    [LOOP_BY_SOURCE] = "source",     [LOOP_SOURCE_GONE] = "gone",
+    [LOOP_SOURCE_NEWER] = "newer", [LOOP_SOURCE_UNREAD] = "unread", [LOOP_UNLIKE_SOURCE] = "unlike",
+};
+
+struct hq_error *given_basis(const struct xml_element *e, uint32_t *out)
+{
+    const char *value = given_attribute(e, "s");
+
+    for (*out = LOOP_UNKNOWN; value && *out < LOOP_BASES; ++*out)
+        if (!strcmp(value, given_basis_words[*out]))
+            return NULL;
+    return value ? hq_error_new(HQ_DATA, "s=\"%.200s\" is none of unknown, source, gone, newer, unread, unlike", value)
+                 : NULL;
+}
+
 /* 0x and up to 16 digits; NULL: it is none. */
 static const char *read_address(const char *s, uint64_t *out)
 {

@@ -15,6 +15,9 @@ const char *given_attribute(const struct xml_element *e, const char *name);
 struct hq_error *given_text(struct intern *strings, const struct xml_element *e, const char *name, uint32_t *out);
 struct hq_error *given_number(const struct xml_element *e, const char *name, uint32_t otherwise, uint32_t *out);
 struct hq_error *given_address(const struct xml_element *e, const char *name, uint64_t *out);
+/* s="source": enum loop_basis. */
+extern const char *const given_basis_words[LOOP_BASES];
+struct hq_error *given_basis(const struct xml_element *e, uint32_t *out);
 /* v="0x1000-0x1020 0x1040-0x1050": sorted, what adjoins or overlaps is one. */
 struct hq_error *given_ranges(struct given_tree *tree, const struct xml_element *e, struct given_scope *s);
 

@@ -84,6 +84,7 @@ static struct hq_error *read_scope(struct reading *r, const struct xml_element *
         s->of.file = s->of.name;
     } else if (s->of.kind == SCOPE_LOOP) {
         HQ_TRY(given_number(e, "l", s->first_line, &s->of.line));
+        HQ_TRY(given_basis(e, &s->of.basis));
         s->of.file = given_attribute(e, "f") ? file : s->of.line ? around : 0;
     } else if (s->of.kind == SCOPE_INLINE) {
         s->of.call_file = given_attribute(e, "f") ? file : around;

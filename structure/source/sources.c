@@ -12,7 +12,7 @@ enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 256 << 20 };
 
 struct source {
     bool known, read;
-    uint64_t state; /* if known; 0: cannot be used */
+    uint64_t state; /* if known */
     struct str text;
     VEC(size_t) lines; /* where each begins */
     struct statements statements;
@@ -55,24 +55,27 @@ void sources_close(struct sources *s)
     free(s);
 }
 
-static bool is_usable(const struct sources *s, const char *path, struct stat *st)
+static bool is_newer(struct timespec a, struct timespec b)
 {
-    if (stat(path, st) || !S_ISREG(st->st_mode) || st->st_size > MOST_BYTES)
-        return false;
-    return st->st_mtim.tv_sec < s->linked.tv_sec ||
-           (st->st_mtim.tv_sec == s->linked.tv_sec && st->st_mtim.tv_nsec <= s->linked.tv_nsec);
+    return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
 static uint64_t look_at(const struct sources *s, const char *path)
 {
     struct stat st;
 
-    if (!statements_scanner(path) || !is_usable(s, path, &st))
-        return 0;
+    if (!statements_scanner(path))
+        return SOURCE_UNREAD;
+    if (stat(path, &st))
+        return SOURCE_GONE;
+    if (!S_ISREG(st.st_mode) || st.st_size > MOST_BYTES)
+        return SOURCE_UNREAD;
+    if (is_newer(st.st_mtim, s->linked))
+        return SOURCE_NEWER;
     uint64_t state = hash_combine((uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec);
     state = hash_combine(hash_combine(state, (uint64_t)st.st_mtim.tv_nsec), (uint64_t)st.st_ctim.tv_sec);
     state = hash_combine(hash_combine(state, (uint64_t)st.st_ctim.tv_nsec), st.st_ino);
-    return state ? state : 1;
+    return state > SOURCE_UNREAD ? state : SOURCE_UNREAD + 1;
 }
 
 /* Every loop asks for its file: it is looked at once. */
@@ -115,7 +118,7 @@ static const struct source *find(struct sources *s, const char *path)
 {
     struct source *f = source_of(s, path);
 
-    if (!f->read && sources_state(s, path))
+    if (!f->read && sources_state(s, path) > SOURCE_UNREAD)
         read_source(s, f, path);
     f->read = true;
     return f->lines.len ? f : NULL;

@@ -28,43 +28,45 @@ END
 cp work.c whole.c
 gcc -O2 -g -o work "$PWD/work.c" || exit 1
 
-# loop LINE WHY: the one loop of main.
+# loop LINE FROM WHY: the one loop of main, and where its line is from.
 loop() {
     local got
-    got=$("$HQ" structure --xml work | grep -o '<L [^>]*l="[0-9]*"' | grep -o '[0-9]*"$' | tr -d '"' | sort -u)
-    if [ "$got" = "$1" ]; then
+    got=$("$HQ" structure --xml work | sed -n 's/.*<L [^>]*l="\([0-9]*\)".* s="\([a-z]*\)".*/\1 \2/p' | sort -u)
+    if [ "$got" = "$1 $2" ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "not ok $2: line ${got:-none}, not $1"
+        echo "not ok $3: line ${got:-none}, not $1 $2"
     fi
 }
 
-loop 7 'the source as it was'
-loop 7 'the same from the cache'
-HQ_SOURCES=no loop 8 'sources are not wanted'
+loop 7 source 'the source as it was'
+loop 7 source 'the same from the cache'
+HQ_SOURCES=no loop 8 unread 'sources are not wanted'
 mv work.c away.c
-loop 8 'no source'
+loop 8 gone 'no source'
 mv away.c work.c
-loop 7 'it is back'
+loop 7 source 'it is back'
 touch -d 'next year' work.c
-loop 8 'the source is newer than the binary'
+loop 8 newer 'the source is newer than the binary'
+rm work.c
+loop 8 gone 'it is gone again: the cache tells the two apart'
 { echo; cat whole.c; } >work.c
 touch -r whole.c work.c
-loop 8 'another source of the same age: main stands elsewhere'
+loop 8 unlike 'another source of the same age: main stands elsewhere'
 cp whole.c work.c
 touch -r whole.c work.c
-loop 7 'as it was'
+loop 7 source 'as it was'
 rm work.c
 mkfifo work.c
-loop 8 'a pipe'
+loop 8 unread 'a pipe'
 rm work.c
 head -c 20000000 /dev/zero >work.c
 touch -r whole.c work.c
-loop 8 'too long for a source'
+loop 8 unread 'too long for a source'
 head -c 3000 /dev/urandom >work.c
 touch -r whole.c work.c
-loop 8 'no text'
+loop 8 unlike 'no text'
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

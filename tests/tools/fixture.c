@@ -14,7 +14,8 @@
  *     file ID MODULE PATH
  *     proc ID FILE NAME LINE [linkage=NAME] [ALIAS]...
  *     known MODULE all|symbols|exported NAME... the names of its procedures, sampled or not, ascending
- *     loop ID PARENT LINE                       in a proc, inline or loop; numbered within the procedure from 1
+ *     loop ID PARENT LINE [FROM]                in a proc, inline or loop; numbered within the procedure from 1
+ *                                               FROM: source gone newer unread unlike, where its line is from
  *     inline ID PARENT NAME FILE LINE CALL-LINE [linkage=NAME]
  *                                               FILE is a path: where it is defined; called in its parent's file
  *     region ID PARENT NAME LINE                a parallel region; its work is paths on which it is called
