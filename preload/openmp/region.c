@@ -5,6 +5,7 @@
 #include "preload/modules.h"
 #include "preload/openmp/tasks.h"
 #include "preload/raw.h"
+#include "preload/start.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
 #include "preload/window.h"
@@ -129,6 +130,8 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
     struct place here;
 
     r->id = 0;
+    if (!options.active)
+        start_once(); /* a library's constructor opens it */
     if (!options.active || !guard_enter())
         return false;
     here = self.lane || file_ready() ? opened_at(r, call, runtime) : (struct place){NO_NODE, 0};

@@ -65,6 +65,33 @@ for compiler in gcc clang; do
         [ "$(cat "$TMP/regions")" = "parallel region at later.c:22 4 2;parallel region at later.c:8 6 3;parallel region at plugin.c:19 3 2;parallel region at plugin.c:5 5 3;" ]
 done
 
+# A library's constructor comes before the collector begins: the first region of one was in no region, and its worker beside the program.
+cat >"$TMP/early.c" <<'C'
+#include "burn.h"
+__attribute__((constructor)) static void early(void)
+{
+#pragma omp parallel num_threads(2)
+    burn(0.04);
+}
+__attribute__((destructor)) static void late(void)
+{
+#pragma omp parallel num_threads(2)
+    burn(0.04);
+}
+void used(void) {}
+C
+echo 'void used(void); int main(void) { used(); return 0; }' >"$TMP/uses.c"
+for compiler in gcc clang; do
+    "$compiler" -O2 -g -shared -fPIC -fopenmp -Itests/programs -o "$TMP/libearly.so" "$TMP/early.c" 2>/dev/null || continue
+    gcc -o "$TMP/uses" "$TMP/uses.c" -L"$TMP" -learly -Wl,-rpath,"$TMP"
+    record -e CPUTIME@1000/s -- "$TMP/uses"
+    rows 'regions all columns entries, team sort by line' | awk -F, '{ print $3, $(NF - 1), $NF }' | tr '\n' ';' >"$TMP/regions"
+    check "$compiler: regions of a library's constructor and destructor: $(cat "$TMP/regions")" \
+        [ "$(cat "$TMP/regions")" = "parallel region at early.c:4 1 2;parallel region at early.c:9 1 2;" ]
+    { rows 'procedures of burn columns cputime'; rows 'regions all columns work'; } | awk -F, '{ n[NR] = $NF } END { print n[1], n[2] + n[3] }' >"$TMP/work"
+    check "$compiler: their work is in them (of $(cat "$TMP/work") s)" holds "$(awk '{ print $1 " - " $2 }' "$TMP/work") <= 0.005"
+done
+
 cat >"$TMP/mpi.c" <<'C'
 #include <mpi.h>
 int begins(void) { return MPI_Init(0, 0); }
