@@ -233,9 +233,16 @@ uint64_t file_used(void)
     return atomic_load_explicit(&file.used, memory_order_relaxed);
 }
 
+static bool has_room(struct chunk *chunk, uint64_t bytes)
+{
+    return chunk && chunk->bytes - atomic_load(&chunk->used) >= bytes;
+}
+
 void file_reserve(uint64_t bytes)
 {
-    struct chunk *chunk = file_header() ? grow(bytes) : NULL;
+    if (!file_header() || has_room(atomic_load(&file.current), bytes) || has_room(atomic_load(&file.next), bytes))
+        return;
+    struct chunk *chunk = grow(bytes);
 
     if (chunk)
         atomic_store(&file.next, chunk);

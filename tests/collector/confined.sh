@@ -19,6 +19,8 @@ try() {
 for way in closefrom close_range descriptors wide filter filter-syscall chroot setuid; do
     try $way
 done
+record -- "$PROGRAMS/confined" users "$DB/measurements"
+check "what a change of the user reserves is reserved once ($status)" [ $status = 3 ]
 # Forked children that can make no file say so, once; under REALTIME no account of CPU time tells.
 record -e REALTIME@500/s -- "$PROGRAMS/confined" children
 check "children without descriptors: the program ends as it would" [ $status = 3 ]
