@@ -25,7 +25,9 @@
 
 /* Of the commands that were recorded and all that they waited for, by the kernel's count; there only where that is
  * known. */
-#define FACT_CPU "CPU time"
+#define FACT_CPU         "CPU time"
+/* Of it, what no clock of hq's has seen; there only where it is 1 % or more. */
+#define FACT_CPU_LOADING "CPU time before measuring"
 
 /* How long threads wanted a processor and had none: there only where the kernel has told, under REALTIME. */
 #define FACT_DELAY    "without a processor"

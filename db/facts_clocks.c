@@ -13,15 +13,23 @@
 /* Each `hq record` of a run, as of each rank, has noted that of its own command. */
 void facts_add_cpu_time(struct model *m, const struct process *p, size_t count)
 {
-    double seconds = 0;
+    double seconds = 0, loading = 0;
     char text[64];
 
-    for (size_t i = 0; i < count; i++)
-        seconds += (double)p[i].header.command_cpu_ns / 1e9;
+    for (size_t i = 0; i < count; i++) {
+        const struct hqm_header *h = &p[i].header;
+
+        seconds += (double)h->command_cpu_ns / 1e9;
+        loading += h->cpu_start_ns > h->cpu_image_ns ? (double)(h->cpu_start_ns - h->cpu_image_ns) / 1e9 : 0;
+    }
     if (!(seconds > 0))
         return;
     snprintf(text, sizeof text, "%.3f s", seconds);
     model_info(m, FACT_CPU, text);
+    if (loading < 0.01 * seconds)
+        return;
+    snprintf(text, sizeof text, "%.3f s", loading);
+    model_info(m, FACT_CPU_LOADING, text);
 }
 
 static uint64_t cputime_period(const struct process *p)

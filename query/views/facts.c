@@ -168,6 +168,9 @@ static void facts_of_run(const struct run *run, bool for_programs, struct table 
         }
         if (!strcmp(key, FACT_CPU) && !for_programs)
             value = cpu_time_text(run, value, &t->arena);
+        if (!strcmp(key, FACT_CPU_LOADING) && !for_programs)
+            value = arena_printf(&t->arena, "%s of it, in no sample: programs were loaded, linked and initialised",
+                                 value);
         if (for_programs && is_quantity(key, value, &number, &unit))
             fact_number(t, key, number, unit);
         else

@@ -96,4 +96,11 @@ counted=$("$HQ" "$DB" "info as csv" 2>"$TMP/asked" | awk -F, '$3 == "CPU time" &
 check "the kernel's count is told for programs: ${counted:-none}" holds "${counted:-0} >= $cpu && ${counted:-0} < $cpu + 0.1"
 check "and beside the samples for people" eval '"$HQ" "$DB" info 2>"$TMP/asked" | grep -qE "^CPU time  +$counted s by the kernel.s count.*; samples: [0-9.]+ s, [0-9.]+ %$"'
 echo "short processes: $got s of $cpu s"
+
+# Of a program that does nothing most is the time before the collector begins: the kernel's count has it, and no sample.
+record -e CPUTIME@200/s -- true
+"$HQ" "$DB" "info as csv" >"$TMP/facts" 2>"$TMP/asked"
+counted=$(awk -F, '$3 == "CPU time" && $10 ~ /^s/ { print $9 }' "$TMP/facts")
+loading=$(awk -F, '$3 == "CPU time before measuring" && $10 ~ /^s/ { print $9 }' "$TMP/facts")
+check "the time of loading is told: ${loading:-none} of ${counted:-none} s" holds "${loading:-0} > 0 && ${loading:-0} <= ${counted:-0}"
 finish
