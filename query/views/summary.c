@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Names are shortened to so many columns: it is one screen. */
-enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 48 };
+enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 48, PATH_ROOM = 140, SAMPLES_LEAST = 4 };
 #define CROWDED 0.05 /* of the time for which threads wanted a processor */
 #define HOT     0.05 /* where a path goes on into less, nothing of it is hot */
 
@@ -32,6 +32,15 @@ void summary_ask(struct summary *s, const char *question)
 {
     if (s->question_count < QUESTIONS_MOST)
         s->questions[s->question_count++] = arena_strdup(&s->table->arena, question);
+}
+
+bool summary_is_sure(const struct summary *s, double value)
+{
+    const struct measure *m = s->metric;
+
+    if (m->flags & (HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS) || m->total_count <= 0)
+        return true;
+    return measure_samples(m, m->total_count, (double)m->total) * value >= (SAMPLES_LEAST - 0.5) * s->total;
 }
 
 const char *summary_share(const struct summary *s, double value)
@@ -186,14 +195,18 @@ static void tell_own_work(struct summary *s)
 
     double own = scaled_value(sum, s->metric->scale);
 
-    if (!(own > WORTH_SAVING * s->total))
+    if (!(own > WORTH_SAVING * s->total) || !summary_is_sure(s, own))
         return;
-    summary_add(
-        s, "measuring",
-        arena_printf(&s->table->arena,
-                     "%s is what hq itself did (%s): record with fewer of -e and --mark to see the program without it",
-                     summary_share(s, own), HQDB_OWN_WORK),
-        own);
+    bool asked = false; /* for what costs at every call */
+
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        asked |= tree_scope(t, i)->kind == SCOPE_PHASE;
+    for (size_t i = 0; i < s->run->selection.here_count; i++)
+        asked |= (s->run->selection.measures.data[i].flags & HQDB_METRIC_EXACT) != 0;
+    summary_add(s, "measuring",
+                arena_printf(&s->table->arena, "%s is what hq itself did (%s)%s", summary_share(s, own), HQDB_OWN_WORK,
+                             asked ? "; with fewer of -e and --mark it is less" : ""),
+                own);
     summary_ask(s, "callers of \"" HQDB_OWN_WORK "\" depth 1 limit 5");
 }
 
@@ -223,16 +236,27 @@ static struct hq_error *tell_path(struct summary *s)
     AUTO_STR struct str text = {0};
 
     HQ_TRY(query_ask(s->env, s->path, &t));
-    size_t n = t->rows.len;
+    size_t n = 0;
 
-    while (n > 1 && t->columns.len && !(t->rows.data[n - 1].cells[0].number >= HOT * s->total))
+    /* What is below a recursion is so of its innermost round, and has nothing of what the others do. */
+    while (n < t->rows.len && (!n || t->rows.data[n - 1].times < 2))
+        n++;
+    while (n > 1 && t->columns.len &&
+           !(t->rows.data[n - 1].cells[0].number >= HOT * s->total &&
+             summary_is_sure(s, t->rows.data[n - 1].cells[0].number)))
         n--;
     size_t from = n > PATH_NAMES ? n - PATH_NAMES : 0;
 
-    for (size_t i = from; i < n; i++) {
-        str_add(&text, i > from ? " > " : from ? "... > " : "");
-        name_shorten(&text, t->rows.data[i].name, PATH_COLUMNS, "...");
-    }
+    /* Two lines of a screen. */
+    do {
+        str_clear(&text);
+        for (size_t i = from; i < n; i++) {
+            str_add(&text, i > from ? " > " : from ? "... > " : "");
+            name_shorten(&text, t->rows.data[i].name, PATH_COLUMNS, "...");
+            if (t->rows.data[i].times > 1)
+                str_addf(&text, " (x %u)", t->rows.data[i].times);
+        }
+    } while (text.len > PATH_ROOM && ++from < n);
     if (n && t->columns.len)
         str_addf(&text, ": %s", summary_share(s, t->rows.data[n - 1].cells[0].number));
     if (n)
@@ -254,6 +278,10 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
 
         if (!(r->cells[0].number >= WORTH_TELLING * s->total))
             break;
+        if (!summary_is_sure(s, r->cells[0].number)) {
+            s->unsure = true;
+            break;
+        }
         str_addf(&text, "%-5s  ", summary_share(s, r->cells[0].number));
         name_shorten(&text, r->name, NAME_COLUMNS, "...");
         if (r->file && r->line && r->kind != SCOPE_LOOP)
@@ -316,6 +344,9 @@ static struct hq_error *tell_all(struct summary *s)
     HQ_TRY(tell_path(s));
     HQ_TRY(tell_list(s, "procedures", arena_printf(a, "procedures columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_list(s, "loops", arena_printf(a, "loops columns %s sort by %s limit 5", s->own, s->own)));
+    if (s->unsure)
+        run_note(s->run, "procedures and loops of fewer than %d samples are left out: that they have any is chance",
+                 SAMPLES_LEAST);
     HQ_TRY(summary_tell_runtimes(s));
     if (!(s->metric->flags & HQDB_METRIC_EXACT) || s->metric->dim == DIM_SECONDS) /* bytes do not wait */
         summary_tell_waiting(s);

@@ -18,6 +18,7 @@ struct summary {
     const char *inclusive, *own;  /* how it is written */
     const char *path;             /* the question for its hot path */
     double total;
+    bool unsure;                           /* rows were left out of a list because they are chance */
     const char *questions[QUESTIONS_MOST]; /* that tell more */
     size_t question_count;
 };
@@ -28,6 +29,8 @@ struct summary {
 void summary_add(struct summary *s, const char *name, const char *value, double number);
 /* A question that tells more, for the end. */
 void summary_ask(struct summary *s, const char *question);
+/* Whether a cost is of so many samples that it is not chance that there is any: 1.96 sqrt(n) < n. */
+bool summary_is_sure(const struct summary *s, double value);
 /* A cost as text that lives as long as the table: as its part of the whole, and in its unit. */
 const char *summary_share(const struct summary *s, double value);
 const char *summary_amount(const struct summary *s, double value);

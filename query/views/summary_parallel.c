@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ROLE 0.8 /* of what a thread does */
+
 struct hq_error *summary_tell_runtimes(struct summary *s)
 {
     double in[RUNTIME_SYSTEM + 1] = {0};
@@ -23,14 +25,18 @@ struct hq_error *summary_tell_runtimes(struct summary *s)
             in[known->kind] += r->cells[0].number;
     }
     table_destroy(t);
-    if (in[RUNTIME_MPI] + in[RUNTIME_OPENMP] < WORTH_SAVING * s->total)
+    double both = in[RUNTIME_MPI] + in[RUNTIME_OPENMP];
+
+    if (both < WORTH_SAVING * s->total || !summary_is_sure(s, both))
         return NULL;
-    if (in[RUNTIME_MPI] > 0)
-        summary_add(s, "runtimes", arena_printf(&s->table->arena, "%s in MPI", summary_share(s, in[RUNTIME_MPI])),
-                    in[RUNTIME_MPI]);
-    if (in[RUNTIME_OPENMP] > 0)
-        summary_add(s, "runtimes", arena_printf(&s->table->arena, "%s in OpenMP", summary_share(s, in[RUNTIME_OPENMP])),
-                    in[RUNTIME_OPENMP]);
+    const char *mpi = arena_printf(&s->table->arena, "%s in MPI", summary_share(s, in[RUNTIME_MPI]));
+    const char *openmp = arena_printf(&s->table->arena, "%s in OpenMP", summary_share(s, in[RUNTIME_OPENMP]));
+
+    summary_add(s, "runtimes",
+                in[RUNTIME_MPI] > 0 && in[RUNTIME_OPENMP] > 0 ? arena_printf(&s->table->arena, "%s, %s", mpi, openmp)
+                : in[RUNTIME_MPI] > 0                         ? mpi
+                                                              : openmp,
+                both);
     summary_ask(s, arena_printf(&s->table->arena, "modules sort by %s", s->own));
     return NULL;
 }
@@ -54,7 +60,7 @@ void summary_tell_waiting(struct summary *s)
 
     double waited = scaled_value(all, s->metric->scale);
 
-    if (!(waited > WORTH_SAVING * s->total))
+    if (!(waited > WORTH_SAVING * s->total) || !summary_is_sure(s, waited))
         return;
     str_addf(&text, "%s", summary_share(s, waited));
     double rest = waited;
@@ -113,6 +119,75 @@ static bool lived_at_once(const struct summary *s, size_t threads)
     return most >= threads;
 }
 
+/*
+ * The call path that has most of what a thread does, as deep as it goes: others that are there too do the like, and
+ * could share its work. Its id, 0 if there is none; and its name.
+ */
+static struct hq_error *find_role(struct summary *s, const struct row *busiest, uint64_t *id, const char **name)
+{
+    const char *number = strrchr(busiest->name, ' ');
+    struct table *t;
+
+    *id = 0;
+    if (!number || number[1 + strspn(number + 1, "0123456789")])
+        return NULL;
+    HQ_TRY(query_ask(s->env,
+                     arena_printf(&s->table->arena, "hot path by %s threshold 90%% threads%s columns %s", s->inclusive,
+                                  number, s->inclusive),
+                     &t));
+    vec_foreach(r, &t->rows) {
+        if (!(r->cells[0].number >= ROLE * busiest->cells[0].number))
+            break;
+        *id = r->id;
+        if (r->kind == SCOPE_PROCEDURE || r->kind == SCOPE_INLINE)
+            *name = arena_strdup(&s->table->arena, r->name);
+    }
+    table_destroy(t);
+    return NULL;
+}
+
+/* Sets aside the threads that do something else than the busiest: one that only writes what another computes takes
+ * none of its work. `where`: what the others do, as text for a sentence; "" if all do it. */
+static struct hq_error *set_roles_aside(struct summary *s, struct table *threads, const char **where)
+{
+    const char *name = "";
+    const struct row *busiest = NULL;
+    struct table *t;
+    uint64_t role;
+    char id[TABLE_ID_TEXT];
+    bool found = false;
+
+    *where = "";
+    vec_foreach(r, &threads->rows)
+        if (!(r->flags & ROW_ASIDE) && r->cells[0].number > (busiest ? busiest->cells[0].number : 0))
+            busiest = r;
+    if (!busiest)
+        return NULL;
+    HQ_TRY(find_role(s, busiest, &role, &name));
+    if (!role)
+        return NULL;
+    table_id_text(id, role);
+    HQ_TRY(query_ask(s->env, arena_printf(&s->table->arena, "threads of @%s columns %s", id, s->inclusive), &t));
+    vec_foreach(r, &threads->rows) {
+        bool in = false;
+
+        vec_foreach(q, &t->rows)
+            in |= !strcmp(q->name, r->name) && q->cells[0].number > 0;
+        found |= in && r == busiest;
+        if (in || r->flags & ROW_ASIDE)
+            continue;
+        r->cells[0].number = NAN;
+        *where = name;
+    }
+    table_destroy(t);
+    if (!found) /* another process has a thread of that number, and more */
+        vec_foreach(r, &threads->rows)
+            r->cells[0].number = NAN;
+    if (**where)
+        *where = arena_printf(&s->table->arena, " in %s", *where);
+    return NULL;
+}
+
 /* Of ranks without what is spent inside of MPI, where those wait that have less of it. */
 struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
 {
@@ -120,11 +195,13 @@ struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
     const char *question = arena_printf(&s->table->arena, "threads%s columns %s",
                                         of_ranks ? " not through /^P?MPI_/ per rank" : "", s->inclusive);
     double most = 0, least = INFINITY, sum = 0;
-    const char *at_most = "", *at_least = "";
+    const char *at_most = "", *at_least = "", *where = "";
     size_t n = 0, aside = 0;
     struct table *t;
 
     HQ_TRY(query_ask(s->env, question, &t));
+    if (!of_ranks)
+        HQ_TRY(set_roles_aside(s, t, &where));
     vec_foreach(r, &t->rows) {
         double x = r->cells[0].number;
 
@@ -151,14 +228,15 @@ struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
         char part[NUMBER_MAX];
 
         percent_text(part, saved, most, false);
-        summary_add(s, "balance",
-                    arena_printf(&s->table->arena,
-                                 "%s%s has %s, %s %s, the mean of %zu %s is %s; perfect balance would save the busiest "
-                                 "%s of its %s, %s",
-                                 of_ranks ? "outside of MPI " : "", at_most, summary_amount(s, most), at_least,
-                                 summary_amount(s, least), n, of_ranks ? "ranks" : "threads", summary_amount(s, mean),
-                                 summary_amount(s, saved), summary_amount(s, most), part),
-                    saved);
+        summary_add(
+            s, "balance",
+            arena_printf(&s->table->arena,
+                         "%s%s has %s, %s %s, the mean of %zu %s%s is %s; perfect balance would save the busiest "
+                         "%s of its %s, %s",
+                         of_ranks ? "outside of MPI " : "", at_most, summary_amount(s, most), at_least,
+                         summary_amount(s, least), n, of_ranks ? "ranks" : "threads", where, summary_amount(s, mean),
+                         summary_amount(s, saved), summary_amount(s, most), part),
+            saved);
         summary_ask(s, question);
         if (aside) {
             selection_find_helpers(&s->run->selection);
