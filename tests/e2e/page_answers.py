@@ -94,6 +94,12 @@ for command in (js("hqPage.page.app.command(hqPage.query())"), js("document.quer
     few = command.replace(many, "0")
     both = [subprocess.run(["bash", "-c", c.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1)[:-1] + " as csv'"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60) for c in (command, few)]
     check(many in command and both[0].returncode == 0 and both[0].stdout == both[1].stdout != "", f"the command of {len(command)} letters answers: {both[0].stderr[:300]}, {few}")
+# More than the 128 kB that a word of a command line may have comes through standard input.
+lots = ",".join(str(r) for r in range(0, 80000, 2))
+js("hqPage.set({ranks: arguments[0]})", lots)
+command = js("hqPage.page.app.command(hqPage.query())")
+done = subprocess.run(["bash"], input=command.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1), cwd=TMP, capture_output=True, text=True, timeout=60)
+check(lots in command and len(command) > 2**17 and done.returncode == 0 and "main" in done.stdout, f"a command of {len(command)} letters answers: {done.stderr[:300]}")
 
 open_page("marked.html", "pane=answers")
 asked = js("hqPage.data.answers.map((a) => a.question)")

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from page_browser import HQ, TMP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+from page_browser import BUILD, HQ, Keys, TMP, TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 
 def pattern_of(name):
@@ -98,6 +98,19 @@ open_page("both.html", "hide=main")
 check("hide" not in js("hqPage.query()"), "of a comparison nothing is hidden")
 errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]
 check(not errors, f"the page complains: {errors}")
+
+# `c` brings the procedure to the upper edge: its callers below it are in sight.
+with open(f"{TMP}/long.fixture", "w") as f:
+    f.write("metric CPUTIME seconds 0.001 1 sampled\nmodule m /x/m\nfile f m /x/f.c\nproc main f main 1\nprofile p tid=1 thread=0\n")
+    f.write("".join(f"proc p{i} f p{i} {i + 2}\nvalue p CPUTIME {400 - i} {400 - i} main:1 > p{i}:{i + 2}\n" for i in range(200)))
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/long.fixture", f"{TMP}/long.hq"], check=True)
+hq("report", "long.hq")
+open_page("long.html", "view=procedures")
+driver.find_element("css selector", ".body .row").click()
+driver.switch_to.active_element.send_keys(Keys.ARROW_DOWN * 90 + "c")
+seen = js("[...document.querySelectorAll('.body .row')].map((r) => [r.getBoundingClientRect().bottom, r.querySelector('.name').textContent, r.getAttribute('aria-selected')])")
+at = [s[2] for s in seen].index("true")
+check(seen[at][1] == "p89" and seen[at + 1][1] == "main" and seen[at + 1][0] < 400, f"callers are in sight: {seen[at:at + 2]}")
 
 driver.quit()
 finish()

@@ -264,7 +264,11 @@ export class App {
   }
 
   // A question as a shell takes it.
-  command(question: string): string { return `hq ${shell(this.data.name)} ${shell(question)}`; }
+  command(question: string): string {
+    const hq = `hq ${shell(this.data.name)} `;
+    // The kernel takes 128 kB for a word; a character has 3 bytes at most in UTF-16's units.
+    return hq + (question.length > 40000 ? `-f - <<'END'\n${question}\nEND\n` : shell(question));
+  }
 
   // Whether there are columns of several metrics to choose from.
   several(): boolean { return this.data.metrics.filter((m) => m.side === "here").length > 1; }

@@ -421,6 +421,8 @@ class Page {
     const e = this.rows.roots.find((r) => d.scopeEntity[r.node.scope] === entity);
     if (!e) return;
     this.rows.toggle(e, true);
+    this.table.draw();
+    this.table.element.scrollTop = 1e9; // from below: the row comes to the upper edge, with room for its callers
     this.table.activate(e, true);
   }
 }
