@@ -238,7 +238,7 @@ static struct hq_error *tell_path(struct summary *s)
     HQ_TRY(query_ask(s->env, s->path, &t));
     size_t n = 0;
 
-    /* What is below a recursion is so of its innermost round, and has nothing of what the others do. */
+    /* Rows below a recursion are of its innermost round, and have nothing of what the others do. */
     while (n < t->rows.len && (!n || t->rows.data[n - 1].times < 2))
         n++;
     while (n > 1 && t->columns.len &&
