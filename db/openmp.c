@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define TASK_ENTRY ".omp_task_entry" /* clang's */
+#define REGION     "parallel region"
 
 enum outlined_kind { NOT_KNOWN, NOT_OUTLINED, BODY_OF_REGION, BODY_OF_TASK };
 
@@ -21,6 +22,7 @@ struct outlined { /* of a procedure */
     enum outlined_kind kind;
     const char *file; /* of a region's body: where it is written; "" and 0 not known */
     uint32_t line;
+    bool is_league;     /* of teams */
     bool is_task;       /* seen to be created as one: gcc gives regions and tasks the same names */
     const char *opener; /* the procedure that was seen to open it, NULL none */
 };
@@ -65,6 +67,7 @@ static void note_body(struct attribution *a, uint32_t region, uint32_t module, u
         return;
     opener = opener_name(a, region, module, procedure);
     o->kind = BODY_OF_REGION;
+    o->is_league = o->is_league || (opener_record(a, region) && opener_record(a, region)->runtime & HQM_RUNTIME_LEAGUE);
     if (at_entry && x->line && !o->line) {
         o->file = intern_str(&w->structure.strings, x->file);
         o->line = x->line;
@@ -236,13 +239,12 @@ static uint32_t procedure_named(struct attribution *a, struct module_work *w, co
     return model_scope(a->model, &made);
 }
 
-/* `what` is "" or says what is at the line: a call of who opens the region. */
+/* `what` it is: as a rule a parallel region. `otherwise` is the procedure that it is in. */
 static uint32_t region_scope(struct attribution *a, const struct module_work *w, uint32_t parent, const char *file,
                              uint32_t line, const char *what, const char *otherwise)
 {
-    AUTO_FREE char *name = line ? xasprintf("parallel region %s%sat %s:%u", what, *what ? " " : "",
-                                            *file ? file_basename(file) : "?", line)
-                                : xasprintf("parallel region in %s", otherwise);
+    AUTO_FREE char *name = line ? xasprintf("%s at %s:%u", what, *file ? file_basename(file) : "?", line)
+                                : xasprintf("%s in %s", what, otherwise);
 
     return model_scope(
         a->model,
@@ -287,7 +289,8 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
 
     host = procedure_named(a, w, made_of, procedure);
-    return o->kind == BODY_OF_TASK ? host : region_scope(a, w, host, o->file, o->line, "", name);
+    return o->kind == BODY_OF_TASK ? host
+                                   : region_scope(a, w, host, o->file, o->line, o->is_league ? "teams" : REGION, name);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
@@ -336,7 +339,7 @@ static uint32_t region_without_line(struct attribution *a, struct module_work *w
     AUTO_FREE char *host = opener ? xstrdup(opener) : xstrndup(name, base ? base : strlen(name));
 
     return region_scope(a, w, convert_scope(a, w, procedure), intern_str(&s->strings, s->scopes.data[procedure].file),
-                        0, "", host);
+                        0, REGION, host);
 }
 
 /* The region that is opened in another one by nobody on the stack: by that one's body, which ended with a jump. */
@@ -372,10 +375,10 @@ static uint32_t region_at_call(struct attribution *a, uint32_t region, const str
         return region_without_line(a, w, procedure);
     procedure = procedure_of(s, statement);
     if (procedure == STRUCTURE_NONE)
-        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, "", file_basename(w->path));
+        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, REGION, file_basename(w->path));
     return region_scope(a, w, host_scope(a, w, statement, procedure),
                         intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
-                        is_called_there(a, region, call) ? "called" : "", opener_scope_name(w, procedure));
+                        is_called_there(a, region, call) ? REGION " called" : REGION, opener_scope_name(w, procedure));
 }
 
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
@@ -392,11 +395,9 @@ uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
     else if (call && call->module == TREE_REGION)
         scope = region_in_region(a, f->parent);
     if (scope == HQDB_NONE)
-        scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_REGION,
-                                                            .parent = MODEL_ROOT,
-                                                            .name = "parallel region",
-                                                            .file = "",
-                                                            .module = HQDB_NONE});
+        scope = model_scope(
+            a->model, &(struct model_scope){
+                          .kind = SCOPE_REGION, .parent = MODEL_ROOT, .name = REGION, .file = "", .module = HQDB_NONE});
     return code_of_scope(a, HQDB_NONE, 0, scope);
 }
 

@@ -302,14 +302,16 @@ static_assert(sizeof(struct hqm_cell) == 32, "layout");
  * phase `body` is its name in the strings, and nothing else about procedures is known. HQM_RUNTIME_TASK: it is neither,
  * but a place where tasks are created; what is inside of it goes on above at the call that creates them, and nothing is
  * counted. HQM_RUNTIME_PROCEDURE: a marked procedure (`hq record --mark`), whose first instruction the parent of its
- * node is; nothing lies in it.
+ * node is; nothing lies in it. HQM_RUNTIME_LEAGUE is added to the first two where the region is a league: its threads
+ * are the first ones of its teams.
  */
 enum hqm_runtime {
     HQM_RUNTIME_GOMP = 1,
     HQM_RUNTIME_OMPT = 2,
     HQM_RUNTIME_PHASE = 3,
     HQM_RUNTIME_TASK = 4,
-    HQM_RUNTIME_PROCEDURE = 5
+    HQM_RUNTIME_PROCEDURE = 5,
+    HQM_RUNTIME_LEAGUE = 16
 };
 struct hqm_region {
     uint32_t node;          /* of kind HQM_NODE_REGION in this lane */

@@ -56,30 +56,31 @@ static void leave(struct region *r)
 
 /*
  * Opens a region around the rest of the function: `body` and `data` become ours, `real_` is the runtime's function.
- * There is none if the program's reference to it is weak and the runtime is not there.
+ * There is none if the program's reference to it is weak and the runtime is not there. `more`: HQM_RUNTIME_LEAGUE or 0.
  */
-#define OPEN(function) \
+#define OPEN(function, more) \
     __attribute__((cleanup(leave))) struct region region_ = { \
         .body = body, .data = data, .frame = (uint64_t)__builtin_frame_address(0)}; \
     __typeof__(&function) real_ = RUNTIME(function, body); \
-    if (real_ && region_open(&region_, (const void *)body, CALLER, HQM_RUNTIME_GOMP)) { \
+    if (real_ && region_open(&region_, (const void *)body, CALLER, HQM_RUNTIME_GOMP | (more))) { \
         body = run; \
         data = &region_; \
         find_team_size(&region_); \
         region_opening(true); \
     }
 
-#define PARALLEL(function, parameters, ...) \
+#define OPENS(function, more, parameters, ...) \
     void function parameters; \
     EXPORT void function parameters \
     { \
-        OPEN(function) \
+        OPEN(function, more) \
         if (real_) \
             real_(__VA_ARGS__); \
         else \
             body(data); \
     }
 
+#define PARALLEL(function, parameters, ...) OPENS(function, 0, parameters, __VA_ARGS__)
 #define LOOP(function) \
     PARALLEL(function, \
              (body_function * body, void *data, unsigned threads, long start, long end, long step, long chunk, \
@@ -94,8 +95,9 @@ PARALLEL(GOMP_parallel, (body_function * body, void *data, unsigned threads, uns
          flags)
 PARALLEL(GOMP_parallel_sections, (body_function * body, void *data, unsigned threads, unsigned count, unsigned flags),
          body, data, threads, count, flags)
-PARALLEL(GOMP_teams_reg, (body_function * body, void *data, unsigned teams, unsigned limit, unsigned flags), body, data,
-         teams, limit, flags)
+OPENS(GOMP_teams_reg, HQM_RUNTIME_LEAGUE,
+      (body_function * body, void *data, unsigned teams, unsigned limit, unsigned flags), body, data, teams, limit,
+      flags)
 LOOP(GOMP_parallel_loop_static)
 LOOP(GOMP_parallel_loop_dynamic)
 LOOP(GOMP_parallel_loop_guided)
@@ -110,7 +112,7 @@ EXPORT unsigned GOMP_parallel_reductions(body_function *body, void *data, unsign
 {
     void *reductions = *(void **)data; /* the first word of the data names them, and the runtime reads it */
 
-    OPEN(GOMP_parallel_reductions)
+    OPEN(GOMP_parallel_reductions, 0)
     region_.first = reductions;
     if (real_)
         return real_(body, data, threads, flags);

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 enum { OMPT_PARALLEL_BEGIN = 3, OMPT_PARALLEL_END = 4, OMPT_IMPLICIT_TASK = 7 }; /* ompt_callbacks_t */
-enum { OMPT_SCOPE_BEGIN = 1 };
+enum { OMPT_SCOPE_BEGIN = 1, OMPT_PARALLEL_LEAGUE = 0x40000000 };
 
 typedef int (*set_callback_function)(int event, void (*callback)(void));
 
@@ -52,7 +52,7 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
 {
     struct region *r = opened_count < LANE_REGIONS ? &opened[opened_count] : NULL;
 
-    (void)task, (void)threads, (void)flags;
+    (void)task, (void)threads;
     region->ptr = NULL;
     if (region_is_opening())
         return; /* gomp.c has it */
@@ -60,7 +60,8 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
     if (!r || !call)
         return; /* without a call it is a team of a league, which libomp makes for itself */
     r->frame = frame_of_call(frame, call);
-    if (region_open(r, fork_body(call), call, HQM_RUNTIME_OMPT))
+    if (region_open(r, fork_body(call), call,
+                    HQM_RUNTIME_OMPT | (flags & OMPT_PARALLEL_LEAGUE ? HQM_RUNTIME_LEAGUE : 0)))
         region->ptr = r;
 }
 

@@ -54,14 +54,14 @@ static uint64_t called_before(const uint8_t *address)
     return at;
 }
 
-static COLD void describe(struct hqm_region *record, const void *body, const void *call, enum hqm_runtime runtime)
+static COLD void describe(struct hqm_region *record, const void *body, const void *call, uint32_t runtime)
 {
     record->runtime = runtime;
     record->body_module = locate((uint64_t)body, &record->body);
     record->callee_module = locate(called_before(call), &record->callee);
 }
 
-static void find(struct region *r, struct place here, const void *body, const void *call, enum hqm_runtime runtime)
+static void find(struct region *r, struct place here, const void *body, const void *call, uint32_t runtime)
 {
     struct lane *lane = self.lane;
 
@@ -92,7 +92,7 @@ static struct place call_in_walk(struct region *r, struct place here, uint64_t c
     return here;
 }
 
-static struct place opened_at(struct region *r, const void *call, enum hqm_runtime runtime)
+static struct place opened_at(struct region *r, const void *call, uint32_t runtime)
 {
     struct lane *lane = self.lane ? self.lane : thread_lane();
     struct place here = {NO_NODE, 0};
@@ -107,7 +107,7 @@ static struct place opened_at(struct region *r, const void *call, enum hqm_runti
     }
     if (here.node != NO_NODE)
         return here;
-    if (runtime == HQM_RUNTIME_OMPT)
+    if ((runtime & ~(uint32_t)HQM_RUNTIME_LEAGUE) == HQM_RUNTIME_OMPT)
         r->frame = 0; /* it is the runtime's */
     here = thread_here();
     return r->frame || here.node == NO_NODE ? here : call_in_walk(r, here, (uint64_t)call);
@@ -125,7 +125,7 @@ static void count_entry(struct region *r, struct place here)
     thread_mark(r->record->node, HQM_MARK_ENTER, trace_time(r->start_ns));
 }
 
-bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime)
+bool region_open(struct region *r, const void *body, const void *call, uint32_t runtime)
 {
     struct place here;
 

@@ -28,11 +28,11 @@ struct region {
 
 /*
  * The calling thread is about to open a region by a call that returns to `call`. `body` tells regions of one call site
- * apart and names the procedure that its threads run, if it is known (else NULL). Where r->frame is 0, or the runtime's
- * and does not lead to its caller, the call is looked for on the stack, and r->frame becomes a place there below which
- * all is inside of the call. False: the region is not measured.
+ * apart and names the procedure that its threads run, if it is known (else NULL). `runtime`: enum hqm_runtime. Where
+ * r->frame is 0, or the runtime's and does not lead to its caller, the call is looked for on the stack, and r->frame
+ * becomes a place there below which all is inside of the call. False: the region is not measured.
  */
-bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime);
+bool region_open(struct region *r, const void *body, const void *call, uint32_t runtime);
 
 /*
  * The name of the place (lane << 32 | node) where the caller of our function with this frame pointer creates tasks with

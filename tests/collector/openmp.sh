@@ -321,11 +321,12 @@ sizes() {
 }
 gcc -O1 -g -fopenmp -o "$TMP/sizes" "$TMP/sizes.c" && sizes "$TMP/sizes" libgomp
 
-# A league is a region, as are those that its teams open, and nothing else is: what libomp makes of a team for itself counted for the next one.
+# A league is a region, as are those that its teams open, also where one directive makes both, and nothing else is: what libomp makes of a team for itself
+# counted for the next one.
 cat >"$TMP/leagues.c" <<'C'
 #include <omp.h>
 #include <stdio.h>
-static int leagues, opened;
+static int leagues, opened, rounds;
 int main(void)
 {
     for (int i = 0; i < 10; i++) {
@@ -339,14 +340,18 @@ int main(void)
             }
             __asm__ volatile("");
         }
+#pragma omp teams distribute parallel for num_teams(2) thread_limit(2)
+        for (int k = 0; k < 4; k++)
+            __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
     }
-    printf("7 %d;9 %d;", leagues, opened);
+    printf("parallel region at leagues.c:17 %d;parallel region at leagues.c:9 %d;teams at leagues.c:17 %d;teams at leagues.c:7 %d;", rounds / 2, opened,
+           rounds / 4, leagues);
     return 0;
 }
 C
 leagues() {
     OMP_NUM_THREADS=2 record -- "$1"
-    rows 'regions all sort by line columns line, entries' | awk -F, '{ printf "%s %s;", $(NF - 1), $NF }' >"$TMP/regions"
+    rows 'regions all columns entries' | awk -F, '{ print $3, $NF }' | LC_ALL=C sort | tr '\n' ';' >"$TMP/regions"
     check "$2: regions of leagues: $(cat "$TMP/regions") for $(cat "$TMP/out")" cmp -s "$TMP/out" "$TMP/regions"
 }
 gcc -O1 -g -fopenmp -o "$TMP/leagues" "$TMP/leagues.c" && leagues "$TMP/leagues" libgomp
