@@ -45,6 +45,12 @@ bool fuse_same_name(const char *a, const char *b)
     return (!a[same] && (!b[same] || b[same] == '(')) || (!b[same] && a[same] == '(');
 }
 
+/* Scopes that have no rows of their own. */
+static bool is_left_out(const struct fuse_settings *how, uint32_t kind)
+{
+    return (kind == SCOPE_INLINE && how->no_inline) || (kind == SCOPE_LOOP && how->no_loops);
+}
+
 static uint32_t leaf_scope(const struct fusing *f, uint32_t frame)
 {
     uint32_t code = f->in->frames[frame].code;
@@ -113,7 +119,7 @@ static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, enum sc
         if ((scope == region && f->chain.len) ||
             (from == SCOPE_REGION && s->kind == SCOPE_PROCEDURE && is_within(f, at, scope)))
             return;
-        if (s->kind != SCOPE_INLINE || !f->settings.no_inline)
+        if (!is_left_out(&f->settings, s->kind))
             vec_push(&f->chain, scope);
         if (s->kind == SCOPE_PROCEDURE || s->parent >= scope)
             return;

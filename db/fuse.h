@@ -2,7 +2,7 @@
 /*
  * Fusing call paths with static structure: frames, codes and scopes in, the context tree that people see out
  * (the canonical calling context tree of [presenting], section IV). The builder uses it for the file;
- * queries use it for `set inline off` and `set normalise off`.
+ * queries use it for `set inline off`, `set loops off` and `set normalise off`.
  *
  * A frame adds below its caller's scope: its procedure, the inlined procedures and loops around its address,
  * and the LINE itself. A callee is a child of the innermost loop, inlined procedure or procedure that holds the call
@@ -21,6 +21,7 @@
 struct fuse_settings {
     bool raw;       /* raw scope chains instead of normalised ones: `set normalise off` */
     bool no_inline; /* fold inlined code into its host: `set inline off` */
+    bool no_loops;  /* fold loops into what they are in: `set loops off` */
     bool internals; /* show the insides of runtimes: `set internals on` */
 };
 

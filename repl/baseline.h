@@ -9,6 +9,7 @@
  *     system: 55%
  *     last-line: # end
  *     set inline on
+ *     set loops on
  *     set normalise on
  *
  *     query: procedures where cputime.x > 5%

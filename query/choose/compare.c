@@ -22,6 +22,7 @@
 #include "common/names.h"
 #include "db/facts.h"
 #include "db/runtimes.h"
+#include "query/choose/one_sided.h"
 #include "query/choose/pairing.h"
 #include "query/query.h"
 #include <string.h>
@@ -351,7 +352,13 @@ static void note_known(struct aligner *a, const struct tree *t, bool old)
             map_put(&a->known[old], pairing_procedure(&a->names, t, tree_scope(t, i), old), 1);
 }
 
-static void align(struct tree *here, struct tree *old, struct tree *both, struct selection *s)
+/* Whether rows stand below those that they are called from. */
+static bool shows_paths(enum view_kind view)
+{
+    return view == VIEW_TREE || view == VIEW_CALLERS || view == VIEW_HOT_PATH || view == VIEW_EXPLAIN;
+}
+
+static void align(struct tree *here, struct tree *old, struct tree *both, struct selection *s, const struct query *q)
 {
     struct aligner a = {.extra = &both->extra};
     const struct tree *sides[2] = {here, old};
@@ -376,6 +383,8 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     builder_init(&b, 0, tree_context(here, 0)->id);
     for (int i = 0; i < 2; i++)
         node[i] = align_contexts(&b, sides[i], to[i], &a, i);
+    if (shows_paths(q->view.kind))
+        one_sided_note(sides, node, (uint32_t)b.nodes.len, s);
     struct frame_source sources[2] = {{here, node[0]}, {old, node[1]}};
 
     builder_finish(&b, sources, 2, a.scopes.data, (uint32_t)a.scopes.len, true, position, both);
@@ -460,7 +469,7 @@ struct hq_error *compare_trees(struct query_env *env, struct selection *s, const
     note_machine(s, here.db, both.old);
     HQ_TRY(paths_mark(env, &old, q, &s->old_keep, NULL));
     HQ_TRY(prune_tree(env, &old, q, NULL));
-    align(&here, &old, &both, s);
+    align(&here, &old, &both, s, q);
     s->tree = both;
     s->old_factor = old_factor(s, env, old_db, q);
     tree_deinit(&here);

@@ -18,7 +18,7 @@ struct query_cache {
 
 static bool same_settings(struct fuse_settings a, struct fuse_settings b)
 {
-    return a.raw == b.raw && a.no_inline == b.no_inline && a.internals == b.internals;
+    return a.raw == b.raw && a.no_inline == b.no_inline && a.no_loops == b.no_loops && a.internals == b.internals;
 }
 
 struct hq_error *derive_settings(struct query_env *env, struct db *db, const struct db **out)
@@ -26,6 +26,7 @@ struct hq_error *derive_settings(struct query_env *env, struct db *db, const str
     struct derived d = {.base = db,
                         .settings = {.raw = !query_setting(env, SETTING_NORMALISE),
                                      .no_inline = !query_setting(env, SETTING_INLINE),
+                                     .no_loops = !query_setting(env, SETTING_LOOPS),
                                      .internals = query_setting(env, SETTING_INTERNALS)}};
 
     *out = db;

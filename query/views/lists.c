@@ -33,7 +33,9 @@ static struct hq_error *loops_roots(struct run *run, struct nodes *out)
         vec_push(out, n);
     }
     if (!out->len && !wanted)
-        run_note(run, "no sample lies in a loop that is known; profiles of other tools tell none");
+        run_note(run, query_setting(run->env, SETTING_LOOPS)
+                          ? "no sample lies in a loop that is known; profiles of other tools tell none"
+                          : "`set loops off` leaves them out");
     return NULL;
 }
 

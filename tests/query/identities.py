@@ -133,7 +133,7 @@ class Checker:
 
     def settings(self):
         text = ""
-        for name in ("inline", "normalise", "internals", "helpers", "lines"):
+        for name in ("inline", "loops", "normalise", "internals", "helpers", "lines"):
             if self.rng.random() < 0.3:
                 text += "set %s %s; " % (name, self.rng.choice(("on", "off")))
         return text
@@ -412,7 +412,7 @@ class Checker:
         if "through" in clauses or "prune" in clauses or "hide" in clauses:
             return
         whole = self.round.get("", "procedures" + clauses + self.columns() + " all")
-        for name in ("inline", "normalise", "internals", "lines"):
+        for name in ("inline", "loops", "normalise", "internals", "lines"):
             for word in ("on", "off"):
                 other = self.round.get(f"set {name} {word}; ", "procedures" + clauses + self.columns() + " all")
                 if not whole or not other:

@@ -122,7 +122,7 @@ check(out.startswith("### hq check: all 2 checks passed\n"), f"Markdown instead 
 write("base.hq", "procedures limit 2\ntree\nloops\nprocedures compare with same.hq\ninfo\n")
 out, err = hq("a.hq", "base.hq", "--update")
 text = read("base.baseline")
-check(text.startswith("hq baseline 2\nnames: source\nlast-line: # end\nset inline on\nset normalise on\n"), f"the head of the baseline: {text}")
+check(text.startswith("hq baseline 2\nnames: source\nlast-line: # end\nset inline on\nset loops on\nset normalise on\n"), f"the head of the baseline: {text}")
 check("\n\nquery: procedures\ncputime 60.00% +-20% of 40000, mean 120s: procedure f\n" in text and "cputime.x 30.00% +-20% of 40000, mean 60s: procedure g\n" in text,
       f"the baseline: {text}")
 check("loop 1 of f\n" in text and "query: procedures compare" not in text and "query: info" not in text, f"the baseline: {text}")

@@ -169,7 +169,8 @@ static void add_frame(struct reference *r, const struct world *w, const struct p
     size_t host = 0;
 
     for (uint32_t at = line; w->scopes[at].kind != SCOPE_FILE; at = w->scopes[at].parent) {
-        if (w->scopes[at].kind != SCOPE_INLINE || !how.no_inline)
+        if (!(w->scopes[at].kind == SCOPE_INLINE && how.no_inline) &&
+            !(w->scopes[at].kind == SCOPE_LOOP && how.no_loops))
             chain[n++] = at;
     }
     while (n--) {
@@ -447,6 +448,7 @@ TEST(random_programs)
         check_shape(db);
         check_derived(db, &w, (struct fuse_settings){.raw = true});
         check_derived(db, &w, (struct fuse_settings){.no_inline = true});
+        check_derived(db, &w, (struct fuse_settings){.no_loops = true});
         check_derived(db, &w, (struct fuse_settings){.raw = true, .no_inline = true});
         db_close(db);
         db_close(store(make_model(&w, true), other));
