@@ -42,6 +42,17 @@ static uint32_t node_of(const struct hpct *h, const uint8_t *element)
     return node ? node : HQDB_NONE;
 }
 
+/* A thread does not stop twice, in 1970: what a disk lost reads as zeros. */
+static bool was_lost(const uint8_t *elements, uint64_t count)
+{
+    static const uint8_t zeros[2 * ELEMENT_BYTES];
+
+    for (uint64_t i = 1; i < count; i++)
+        if (!memcmp(elements + (i - 1) * ELEMENT_BYTES, zeros, sizeof zeros))
+            return true;
+    return false;
+}
+
 static void read_line(struct hpct *h, struct cursor *c, struct hpct_lines *lines)
 {
     uint32_t index = cursor_u32(c);
@@ -56,7 +67,11 @@ static void read_line(struct hpct *h, struct cursor *c, struct hpct_lines *lines
         cursor_fail(c, "has a trace that lies outside the file");
     if (cursor_ok(c) && count && time_of(elements) < lines->origin_ns)
         lines->origin_ns = time_of(elements);
-    if (cursor_ok(c) && index < h->profiles.len && h->profiles.data[index] != HQDB_NONE)
+    if (!cursor_ok(c) || index >= h->profiles.len || h->profiles.data[index] == HQDB_NONE)
+        return;
+    if (was_lost(elements, count))
+        cursor_fail(c, "has a trace with zeros where its times were");
+    else
         vec_push(lines, (struct hpct_line){h->profiles.data[index], elements, count});
 }
 

@@ -71,6 +71,15 @@ for at in values, values + 1000, index + 24, index + 1000, index + 12 * contexts
         file.write(whole[:at] + bytes(512) + whole[at + 512:])
     error = run(database, "procedures", status=3)
     check("values that are not in order, or zeros" in error, f"zeros at {at - values} of {index - values}: {error}")
+database = Hpctoolkit(THREADS).save(f"{TMP}/lost trace", entries(), [(1, [(1000 + i, None) for i in range(200)]), (2, [(1000 + i, None) for i in range(200)])])
+with open(f"{database}/trace.db", "rb") as file:
+    whole = file.read()
+run(database, "procedures")
+for at in range(0x20, 0x20 + 12 * 350, 512):
+    with open(f"{database}/trace.db", "wb") as file:
+        file.write(whole[:at] + bytes(512) + whole[at + 512:])
+    error = run(database, "procedures", status=3)
+    check("has a trace with zeros where its times were" in error, f"zeros at {at}: {error}")
 run(Hpctoolkit([[(2, 0x7FFFFFFF)], [(2, 5)]]).save(f"{TMP}/edge", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(3, [], {0: 1.0, 1: 2.0})], {})])]), "profiles")
 
 # Three ranks of two threads and a GPU stream, each with a trace; kinds of identifiers that are not known are part of the name.
