@@ -35,19 +35,22 @@ static int help_overview(const struct command *const *table)
 
     str_add(&text, "hq: call path profiles that answer questions\n\n"
                    "  hq record -o DB -- PROGRAM ARGS...   measure a program\n"
-                   "  hq DB \"hot path\"                     ask its database a question (or several)\n"
-                   "  hq DB                                ask at a prompt; `help` there explains the language\n"
+                   "  hq DB \"hot path\"                     ask its database a question, or several\n"
+                   "  hq DB                                ask at a prompt; `help` there says how\n"
                    "  hq DB -f FILE                        ask what stands in a file\n\ncommands:\n");
     for (; *table; table++) {
         str_addf(&text, "  %-12s", (*table)->cmd.name);
         opt_wrap(&text, (*table)->cmd.summary, 14, 14, width);
         str_addc(&text, '\n');
     }
-    str_add(
+    str_addc(&text, '\n');
+    opt_wrap(
         &text,
-        "\n`hq COMMAND --help` explains a command and its options, `hq help language` the query language, `hq help\n"
-        "WORD` a word of it. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that\n"
-        "could not be read, 4 inconclusive.\n");
+        "`hq COMMAND --help` explains a command and its options, `hq help language` the query language, `hq help "
+        "WORD` a word of it. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that "
+        "could not be read, 4 inconclusive.",
+        0, 0, width);
+    str_addc(&text, '\n');
     return print_text(&text);
 }
 

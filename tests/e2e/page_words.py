@@ -272,5 +272,17 @@ check(len(edges) == 6 and all(all(e) for e in edges), f"what is chosen is in sig
 js("hqPage.set({time: '', threads: '', through: '', where: ''})")
 js("hqPage.set({pane: 'flame', plot: 'order'})")
 
+# Orange is more than chance: two samples more than eight are not.
+for samples, orange in ((8, 0), (800, 1)):
+    with open(f"{TMP}/uneven.fixture", "w") as f:
+        f.write("metric CPUTIME seconds 0.001 1 sampled\nmodule m /x/m\nfile f m /x/f.c\nproc main f main 1\n")
+        f.write("".join(f"profile p{i} tid={i + 1} thread={i}\nvalue p{i} CPUTIME {n} {n} main:2\n" for i, n in enumerate([samples] * 3 + [samples * 5 // 4])))
+    subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/uneven.fixture", f"{TMP}/uneven.hq"], check=True)
+    hq("report", "uneven.hq", "--force")
+    open_page("uneven.html")
+    drawn = js("""((colours, own) => { CanvasRenderingContext2D.prototype.fillRect = function () { colours.push(this.fillStyle); }; hqPage.set({pane: 'ranks'}); CanvasRenderingContext2D.prototype.fillRect = own; return colours; })
+        ([], CanvasRenderingContext2D.prototype.fillRect)""")
+    check(len(drawn) == 4 and drawn.count("#d55e00") == orange, f"{samples} samples and a quarter more: {drawn}")
+
 driver.quit()
 finish()

@@ -61,6 +61,9 @@ for query in asked:
         number = next(i for i, c in enumerate(result["columns"]) if c["name"] == "number")
         measured = next(r["values"][number] for r in result["rows"] if r["name"] == "measured")
         check(result["columns"][number]["unit"] == "s" and result["total"][number] == measured, f"its numbers have a unit and a total: {result['columns']}")
+# The first text that a user sees fits a terminal of 80 columns.
+wide = subprocess.run([HQ, "--help"], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}).stdout
+check(wide and max(map(len, wide.splitlines())) < 80, f"hq --help in 80 columns: {[line for line in wide.splitlines() if len(line) > 79]}")
 for what, change in {
     "another version": lambda r: r.update(hq=2),
     "no rows": lambda r: r.pop("rows"),

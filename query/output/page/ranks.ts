@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks: the selected row's value in each rank or thread, in their order, sorted, or as a histogram. A drag chooses.
 import { App, rangesText } from "./app";
+import { EXACT } from "./data";
 import { choice, clear, el, Picture, plain, sizeCanvas } from "./dom";
 import { drawnName, nodeOfContext, nodeRanges } from "./model";
 import { ceil, floor, max, min, numberText, oneText, styleFor } from "./number";
@@ -83,12 +84,14 @@ export class Ranks extends Picture {
       g.fillStyle = much ? "#d55e00" : palette.dark ? "#4a90c4" : "#0072b2";
       g.fillRect(LEFT + x + (room > 4 ? 1 : 0), y(v), room - (room > 4 ? 2 : 0), TOP + deep - y(v));
     };
+    // What is within 1.96 standard deviations of the mean's samples is chance.
+    const much = mean * 1.1, sure = m.flags & EXACT ? 0 : mean + 1.96 * Math.sqrt(mean * m.period * m.scale), edge = max(much, sure);
     // Of several in one pixel the largest, and before it the least.
     const many = bars.length > this.#room, columns = many ? floor(this.#room) : bars.length;
     for (let i = 0; i < columns; i++) {
       const some = many ? bars.slice(floor((i * bars.length) / columns), floor(((i + 1) * bars.length) / columns)) : [bars[i]];
       const largest = max(...some), room = this.#room / columns;
-      bar(i * room, room, largest, !histogram && largest > mean * 1.1);
+      bar(i * room, room, largest, !histogram && largest > edge);
       if (some.length > 1) bar(i * room, room, min(...some), false);
     }
     g.fillStyle = ink;
@@ -110,7 +113,7 @@ export class Ranks extends Picture {
     const extreme = (v: number) => this.#points.find((p) => p.value === v)?.label ?? "";
     this.note.textContent = this.app.unknown() || (n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
       : `mean ${oneText(mean, m.dim)}${histogram ? "" : " (dashed)"}, most ${oneText(most, m.dim)} (${extreme(most)}), least ${oneText(least, m.dim)} (${extreme(least)}); ` +
-        `perfect balance would save the busiest ${oneText(most - mean, m.dim)}.${histogram ? "" : " Orange is more than 1.1 times the mean" + (many ? "; of several in a column stand the least and the most." : ".")}${this.#points[0].selectable ? " Drag chooses." : ""}`);
+        `perfect balance would save the busiest ${oneText(most - mean, m.dim)}.${histogram ? "" : " Orange is more than 1.1 times the mean" + (sure > much ? " and than chance" : "") + (many ? "; of several in a column stand the least and the most." : ".")}${this.#points[0].selectable ? " Drag chooses." : ""}`);
   }
 
   #makeBins(least: number, most: number): void {
