@@ -15,7 +15,7 @@ from lib import Database, hash_u64  # noqa: E402
 HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
 M64, PIECE = (1 << 64) - 1, 65536
 MESSAGES, QUEUES, COMMANDS, HOST_WAITS, GROWTH_INDEX = 32, 33, 34, 35, 36
-FAR, NEITHER, LARGE = 0xFFFFFFF0, 0xFFFFFFFE, 1 << 62
+FAR, LARGE = 0xFFFFFFF0, 1 << 62
 
 FIXTURE = """info host here
 info command app
@@ -68,31 +68,40 @@ source app.c "int main;"
 source lib.c "int work;"
 """
 
+class Of:
+    """The first number that names nothing of a section."""
+
+    def __init__(self, tag):
+        self.tag = tag
+
+
+TEXT, MODULE, SCOPE, CODE, FRAME, CONTEXT, PROFILE = map(Of, (lib.STRINGS, lib.MODULES, lib.SCOPES, lib.CODES, lib.FRAMES, lib.CONTEXTS, lib.PROFILES))
+
 # Section: (offset in a record, format, impossible value). "i": the record's own number; (n,): that much more than it was.
 WRONG = {
-    lib.INFO: [(0, "I", FAR), (4, "I", FAR)],
-    lib.METRICS: [(0, "I", FAR), (4, "I", FAR), (8, "I", FAR)],
-    lib.MODULES: [(0, "I", FAR), (4, "I", FAR), (12, "I", FAR)],
-    lib.SCOPES: [(0, "I", 99), (4, "I", "i"), (8, "I", FAR), (12, "I", FAR), (20, "I", NEITHER), (24, "I", FAR), (36, "I", FAR), (40, "I", FAR), (44, "I", FAR)],
-    lib.ALIASES: [(0, "I", FAR)],
-    lib.CODES: [(8, "I", NEITHER), (12, "I", FAR), (16, "I", FAR)],
-    lib.FRAMES: [(0, "I", "i"), (4, "I", FAR)],
-    lib.CONTEXTS: [(8, "I", FAR), (12, "I", "i"), (16, "I", "i"), (16, "I", FAR), (20, "I", FAR), (24, "I", FAR)],
-    lib.PROFILES: [(8, "I", FAR), (20, "I", FAR), (24, "I", NEITHER), (28, "I", NEITHER)],
+    lib.INFO: [(0, "I", TEXT), (4, "I", TEXT)],
+    lib.METRICS: [(0, "I", TEXT), (4, "I", TEXT), (8, "I", TEXT)],
+    lib.MODULES: [(0, "I", TEXT), (4, "I", TEXT), (12, "I", TEXT)],
+    lib.SCOPES: [(0, "I", 99), (4, "I", "i"), (8, "I", TEXT), (12, "I", TEXT), (20, "I", MODULE), (24, "I", TEXT), (36, "I", FAR), (40, "I", FAR), (44, "I", TEXT)],
+    lib.ALIASES: [(0, "I", TEXT)],
+    lib.CODES: [(8, "I", MODULE), (12, "I", SCOPE), (16, "I", SCOPE)],
+    lib.FRAMES: [(0, "I", "i"), (4, "I", CODE)],
+    lib.CONTEXTS: [(8, "I", SCOPE), (12, "I", "i"), (16, "I", "i"), (16, "I", FAR), (20, "I", FAR), (24, "I", TEXT)],
+    lib.PROFILES: [(8, "I", TEXT), (20, "I", TEXT), (24, "I", PROFILE), (28, "I", FRAME)],
     lib.VALUE_INDEX: [(0, "Q", LARGE), (8, "q", (1,)), (16, "Q", (1,))],
     lib.SCOPE_INDEX: [(0, "Q", LARGE)],
-    lib.SCOPE_CONTEXTS: [(0, "I", FAR), (0, "I", (1,))],
-    lib.LOSSES: [(0, "I", FAR)],
-    lib.TRACE_INDEX: [(8, "Q", (1,)), (16, "Q", (1,)), (24, "I", FAR)],
-    lib.SOURCES: [(0, "I", FAR), (8, "Q", LARGE), (16, "Q", LARGE)],
-    lib.KNOWN: [(0, "I", FAR), (4, "I", 99), (8, "I", (1,)), (16, "Q", LARGE), (24, "Q", LARGE)],
-    lib.REGIONS: [(0, "I", FAR), (4, "I", FAR), (16, "Q", LARGE), (32, "Q", 0), (32, "Q", 1), (40, "I", 0)],
-    lib.MARK_INDEX: [(8, "Q", (1,)), (16, "I", FAR)],
-    MESSAGES: [(0, "I", FAR), (4, "I", FAR), (8, "i", -2), (16, "Q", 0), (40, "Q", 0)],
-    QUEUES: [(0, "I", FAR), (0, "I", 0)],
-    COMMANDS: [(0, "I", FAR), (4, "I", FAR), (4, "I", 0), (8, "I", NEITHER)],
-    HOST_WAITS: [(0, "I", FAR), (8, "Q", LARGE)],
-    GROWTH_INDEX: [(8, "Q", (1,)), (16, "I", FAR)],
+    lib.SCOPE_CONTEXTS: [(0, "I", CONTEXT), (0, "I", (1,))],
+    lib.LOSSES: [(0, "I", TEXT)],
+    lib.TRACE_INDEX: [(8, "Q", (1,)), (16, "Q", (1,)), (24, "I", PROFILE)],
+    lib.SOURCES: [(0, "I", TEXT), (8, "Q", LARGE), (16, "Q", LARGE)],
+    lib.KNOWN: [(0, "I", MODULE), (4, "I", 99), (8, "I", (1,)), (16, "Q", LARGE), (24, "Q", LARGE)],
+    lib.REGIONS: [(0, "I", FRAME), (4, "I", PROFILE), (16, "Q", (1,)), (32, "Q", 0), (32, "Q", 1), (40, "I", 0)],
+    lib.MARK_INDEX: [(8, "Q", (1,)), (16, "I", PROFILE)],
+    MESSAGES: [(0, "I", FRAME), (4, "I", PROFILE), (8, "i", -2), (16, "Q", 0), (40, "Q", 0)],
+    QUEUES: [(0, "I", PROFILE), (0, "I", 0)],
+    COMMANDS: [(0, "I", FRAME), (4, "I", PROFILE), (4, "I", 0), (8, "I", PROFILE)],
+    HOST_WAITS: [(0, "I", PROFILE), (8, "Q", LARGE)],
+    GROWTH_INDEX: [(8, "Q", (1,)), (16, "I", PROFILE)],
 }
 # Sums and counts are prefix sums: the first of each is 0.
 for tag in lib.SUMS, lib.COUNTS:
@@ -150,6 +159,11 @@ def changed(entry, at, format, value):
     return bytes(data)
 
 
+def beyond(tag):
+    _, length, _, count = db.sections[tag, 0]
+    return length if tag == lib.STRINGS else count
+
+
 seen = set()
 check(verify(whole)[0] == 0, f"the whole one: {verify(whole)}")
 for entry in range(table, table + 48 * sections, 48):
@@ -169,7 +183,7 @@ for entry in range(table, table + 48 * sections, 48):
         for field, format, value in WRONG[tag]:
             at = offset + record * size + field
             was = struct.unpack_from("<" + format, whole, at)[0]
-            new = record if value == "i" else was + value[0] if isinstance(value, tuple) else value
+            new = record if value == "i" else was + value[0] if isinstance(value, tuple) else beyond(value.tag) if isinstance(value, Of) else value
             if new == was:
                 continue
             status, said = verify(changed(entry, at, format, new))
