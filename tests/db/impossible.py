@@ -66,6 +66,7 @@ FIXTURE += """loss "no space" 3
 partial "no unwind information" 2
 source app.c "int main;"
 source lib.c "int work;"
+source nothing.c ""
 """
 
 class Of:
