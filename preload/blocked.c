@@ -17,6 +17,7 @@ static const uint64_t trap = 1ull << (SIGTRAP - 1);
 struct belief {
     volatile bool blocks, really;
     volatile bool keeps; /* `kept` waits to be unblocked */
+    volatile bool lent;  /* for a call the kernel blocks it, too */
     siginfo_t kept;
 };
 
@@ -44,7 +45,7 @@ static struct belief *belief(void)
 
 static bool is_noted(const struct belief *its)
 {
-    return its->blocks || its->really || its->keeps;
+    return its->blocks || its->really || its->keeps || its->lent;
 }
 
 /* Nearly always: then it does not matter who asks, which only the kernel could tell (belief). */
@@ -87,9 +88,11 @@ void blocked_set(bool blocks)
     if (!blocks && nobody_blocks())
         return;
     struct belief *its = belief();
+    bool lent = its->lent;
 
     its->blocks = blocks;
-    if (!blocks && its->really)
+    its->lent = false;
+    if (lent || (!blocks && its->really))
         raw_sigmask(SIG_UNBLOCK, &trap, NULL);
     if (!blocks && its->keeps) {
         siginfo_t kept = its->kept;
@@ -98,10 +101,21 @@ void blocked_set(bool blocks)
     }
 }
 
+/* A signal that is kept is to end the call, not to come before it: so the kernel has it, and gives it to the call. */
 void blocked_for_call(bool blocks)
 {
-    if (blocks || !nobody_blocks())
-        belief()->blocks = blocks;
+    if (!blocks && nobody_blocks())
+        return;
+    struct belief *its = belief();
+
+    its->blocks = blocks;
+    if (!blocks && its->keeps && !raw_frozen && !frozen) {
+        siginfo_t kept = its->kept;
+        its->keeps = false;
+        its->lent = true;
+        raw_sigmask(SIG_BLOCK, &trap, NULL);
+        signal_send_again(SIGTRAP, &kept);
+    }
 }
 
 void blocked_begin(bool blocks)

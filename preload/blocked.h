@@ -5,7 +5,7 @@
  * sends that signal nothing else is to be done. When somebody does, the thread changes from the software clock to a
  * timer, blocks the signal for good, and has it sent once more: so it waits, for the thread or the process, and is
  * delivered, or fetched by sigwait or signalfd, as it would be without the collector. Where there are breakpoints,
- * which end a thread that has blocked it, it is kept here until the thread unblocks it.
+ * which end a thread that has blocked it, it is kept here until the thread unblocks it, or a call does that waits.
  */
 #ifndef HQ_PRELOAD_BLOCKED_H
 #define HQ_PRELOAD_BLOCKED_H

@@ -23,6 +23,12 @@ static void count_value(int number, siginfo_t *info, void *context)
     hits += info->si_value.sival_int;
 }
 
+static void count_one(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    hits++;
+}
+
 static bool blocks_trap(void)
 {
     sigset_t mask;
@@ -126,6 +132,31 @@ static void tells_trap(void)
     exit(20 + blocks_trap());
 }
 
+/* One that is pending ends the calls whose masks let it come, also where spin has breakpoints. */
+static void suspended_breakpoint(void)
+{
+    sigset_t set, none;
+
+    sigemptyset(&none);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    handle(SIGTRAP, count_one, 0);
+    handle(SIGALRM, count_one, 0); /* who waits for ever has one more */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    for (int round = 0; round < 4; round++) {
+        spin(5);
+        kill(getpid(), SIGTRAP);
+        spin(5);
+        alarm(20);
+        int result = round % 2 ? sigsuspend(&none) : ppoll(NULL, 0, NULL, &none);
+        alarm(0);
+        printf("%d %d %d %d\n", result, errno == EINTR, (int)hits, blocks_trap());
+    }
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    spin(5);
+    printf("%d\n", (int)hits);
+}
+
 /* A breakpoint while it is blocked: the kernel does not ask. */
 static void blocked_breakpoint(void)
 {
@@ -146,12 +177,6 @@ static void touch(int count)
 
     for (int i = 0; i < count; i++)
         pages[i * 4096] = 1;
-}
-
-static void count_one(int number, siginfo_t *info, void *context)
-{
-    (void)number, (void)info, (void)context;
-    hits++;
 }
 
 /* An event that the kernel tells the program of by SIGTRAP: one that is blocked waits, and one that is ignored is none.
@@ -246,6 +271,7 @@ int main(int argc, char **argv)
                                          {"tells-trap", tells_trap},
                                          {"vforked-mask", vforked_mask},
                                          {"blocked-breakpoint", blocked_breakpoint},
+                                         {"suspended-breakpoint", suspended_breakpoint},
                                          {"own-event", own_event}};
 
     return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
