@@ -12,13 +12,21 @@
 
 enum { WIDTH_MAX = 100, WIDTH_MIN = 40, COLUMN = 20 };
 
-/* Returns the width of lines: the terminal's, but not so wide that they are hard to read. */
-static size_t line_width(void)
+/* The width of the terminal; 0 if there is none. */
+static size_t terminal_width(void)
 {
     struct output_options o;
 
     output_detect(&o, stdout);
-    return !o.width || o.width > WIDTH_MAX ? WIDTH_MAX : o.width < WIDTH_MIN ? WIDTH_MIN : o.width - 1;
+    return o.width;
+}
+
+/* Returns the width of lines: the terminal's, but not so wide that they are hard to read. */
+static size_t line_width(void)
+{
+    size_t width = terminal_width();
+
+    return !width || width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width - 1;
 }
 
 /* ---- one word as the tables know it ---- */
@@ -193,6 +201,38 @@ static void list_topics(struct str *out)
     add_line(out, saved_topic, "the saved queries, for `run NAME` and -q NAME");
 }
 
+/* Where the explanation in a line begins: behind its last gap that leaves room for some words. */
+static size_t explanation(const char *line, size_t length, size_t width)
+{
+    size_t at = strspn(line, " ");
+
+    for (size_t i = at; i + 2 < length && i + WIDTH_MIN / 2 < width; i++)
+        if (line[i] == ' ' && line[i + 1] == ' ' && line[i + 2] != ' ')
+            at = i + 2;
+    return at;
+}
+
+/* The text of a topic; a line that is too long for the terminal goes on below its explanation. */
+static void add_topic(struct str *out, const char *text)
+{
+    size_t width = terminal_width() ? line_width() : SIZE_MAX, n;
+
+    for (; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        size_t at = explanation(text, n, width);
+
+        if (utf8_width_n(text, n) <= width) {
+            str_addn(out, text, n);
+        } else {
+            AUTO_FREE char *rest = xstrndup(text + at, n - at);
+
+            str_addn(out, text, at);
+            opt_wrap(out, rest, at, at, width);
+        }
+        str_addc(out, '\n');
+    }
+}
+
 /* Whether a line of the topic begins with the word, so that it is explained there. */
 static bool explains(const struct topic *t, const char *word)
 {
@@ -301,7 +341,8 @@ struct hq_error *help_word(const char *word, struct str *out)
         sections[i].each(tell, &s);
     for (const struct topic *t = topics; t->name; t++)
         if (!strcasecmp(t->name, word)) {
-            str_addf(out, "%s%s", s.found ? "\n" : "", t->text);
+            str_add(out, s.found ? "\n" : "");
+            add_topic(out, t->text);
             s.found = true;
         }
     if (!strcasecmp(word, saved_topic)) {
@@ -317,7 +358,7 @@ struct hq_error *help_word(const char *word, struct str *out)
         sections[i].each(tell, &s);
     for (const struct topic *t = topics; !s.found && t->name; t++)
         if (explains(t, word)) {
-            str_add(out, t->text);
+            add_topic(out, t->text);
             s.found = true;
         }
     return s.found ? NULL : unknown_word(word);

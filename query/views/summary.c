@@ -14,8 +14,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Names are shortened to so many columns: it is one screen. */
-enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 48, PATH_ROOM = 140, SAMPLES_LEAST = 4 };
+/* It is one screen: names are shortened to so many columns, and questions left out whose answers stand there. */
+enum {
+    TOP_ROWS = 5,
+    PATH_NAMES = 6,
+    NAME_COLUMNS = 48,
+    PATH_COLUMNS = 48,
+    PATH_ROOM = 136,
+    SAMPLES_LEAST = 4,
+    SCREEN_LINES = 22, /* of 24: the command and the next prompt */
+    SCREEN_COLUMNS = 80,
+    NAME_ROOM = 12, /* of the name of a row */
+};
 #define CROWDED 0.05 /* of the time for which threads wanted a processor */
 #define HOT     0.05 /* where a path goes on into less, nothing of it is hot */
 
@@ -31,7 +41,7 @@ void summary_add(struct summary *s, const char *name, const char *value, double 
 void summary_ask(struct summary *s, const char *question)
 {
     if (s->question_count < QUESTIONS_MOST)
-        s->questions[s->question_count++] = arena_strdup(&s->table->arena, question);
+        s->questions[s->question_count++].text = arena_strdup(&s->table->arena, question);
 }
 
 bool summary_is_sure(const struct summary *s, double value)
@@ -230,6 +240,14 @@ static void tell_delay(struct summary *s)
 
 /* ---- where it goes ---- */
 
+/* Asks for all of what stands above in short. */
+static void ask_above(struct summary *s, const char *question)
+{
+    if (s->question_count < QUESTIONS_MOST)
+        s->questions[s->question_count].is_above = true;
+    summary_ask(s, question);
+}
+
 static struct hq_error *tell_path(struct summary *s)
 {
     struct table *t;
@@ -261,7 +279,7 @@ static struct hq_error *tell_path(struct summary *s)
         str_addf(&text, ": %s", summary_share(s, t->rows.data[n - 1].cells[0].number));
     if (n)
         summary_add(s, "hot path", str_cstr(&text), t->columns.len ? t->rows.data[n - 1].cells[0].number : NAN);
-    summary_ask(s, s->path);
+    ask_above(s, s->path);
     table_destroy(t);
     return NULL;
 }
@@ -290,7 +308,7 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
             str_addf(&text, "  (%s)", r->apart);
         summary_add(s, name, str_cstr(&text), r->cells[0].number);
         if (!i)
-            summary_ask(s, question);
+            ask_above(s, question);
     }
     table_destroy(t);
     return NULL;
@@ -318,10 +336,27 @@ static void tell_nothing(struct summary *s)
 
 /* ---- all of it ---- */
 
+static size_t lines_of(const char *text)
+{
+    return (NAME_ROOM + utf8_width(text) + SCREEN_COLUMNS - 1) / SCREEN_COLUMNS;
+}
+
 static void tell_questions(struct summary *s)
 {
+    size_t lines = 0;
+
+    vec_foreach(row, &s->table->rows)
+        lines += lines_of(row->cells[0].text);
     for (size_t i = 0; i < s->question_count; i++)
-        summary_add(s, "ask next", s->questions[i], NAN);
+        lines += lines_of(s->questions[i].text);
+    for (size_t i = 0; i < s->question_count; i++) {
+        const struct summary_question *q = &s->questions[i];
+
+        if (q->is_above && lines > SCREEN_LINES)
+            lines -= lines_of(q->text);
+        else
+            summary_add(s, "ask next", q->text, NAN);
+    }
 }
 
 static struct hq_error *tell_all(struct summary *s)

@@ -7,6 +7,11 @@
 
 enum { QUESTIONS_MOST = 12 };
 
+struct summary_question {
+    const char *text;
+    bool is_above; /* what it answers stands above, in short: the first to go where a screen is too small for all */
+};
+
 #define WORTH_SAVING  0.05 /* of the whole */
 #define WORTH_TELLING 0.01
 
@@ -18,8 +23,8 @@ struct summary {
     const char *inclusive, *own;  /* how it is written */
     const char *path;             /* the question for its hot path */
     double total;
-    bool unsure;                           /* rows were left out of a list because they are chance */
-    const char *questions[QUESTIONS_MOST]; /* that tell more */
+    bool unsure;                                       /* rows were left out of a list because they are chance */
+    struct summary_question questions[QUESTIONS_MOST]; /* that tell more */
     size_t question_count;
 };
 

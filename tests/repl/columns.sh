@@ -37,6 +37,10 @@ for view in tree procedures callers flat "hot path"; do
         check "$view in $columns columns: $longest" [ "$longest" -le "$columns" ]
     done
 done
+for topic in $("$HQ" help topics | awk '$2 { print $1 }'); do
+    longest=$(COLUMNS=80 "$HQ" help "$topic" | wc -L)
+    check "help $topic in 80 columns: $longest" [ "$((longest > 0 && longest <= 80))" = 1 ]
+done
 for columns in 0 -5 abc 60x 100000 ''; do
     check "COLUMNS=$columns" has "$whole" "$(COLUMNS=$columns ask procedures)"
 done
