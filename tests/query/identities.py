@@ -151,8 +151,10 @@ class Checker:
             text += f" during {a}%..{b}%"
         if names and rng.random() < 0.3:
             text += f" {rng.choice(('', 'not '))}through {quoted(rng.choice(names))}"
-        # What is hidden counts for what is above it: for nothing that is called, if that is the root.
-        tops = {r["name"] for r in self.round.get(settings, "tree columns 0 all").top()}
+        # What is hidden counts for what is above it: for nothing that is called, if that is the root, or stands for a path
+        # without an outer end.
+        tree = self.round.get(settings, "tree columns 0 all")
+        tops = {r["name"] for r in tree.rows if r["parent"] is None or tree.rows[r["parent"]]["kind"] == "root"}
         if set(names) - tops and rng.random() < 0.2:
             text += f" {rng.choice(('prune', 'hide'))} {quoted(rng.choice(sorted(set(names) - tops)))}"
         return text
