@@ -219,11 +219,10 @@ static void add_topic(struct str *out, const char *text)
 
     for (; *text; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");
-        size_t at = explanation(text, n, width);
-
         if (utf8_width_n(text, n) <= width) {
             str_addn(out, text, n);
         } else {
+            size_t at = explanation(text, n, width);
             AUTO_FREE char *rest = xstrndup(text + at, n - at);
 
             str_addn(out, text, at);

@@ -6,7 +6,9 @@ enum { LEAST_PART = 20 };
 
 static uint32_t frames_below(const struct tree *t, uint32_t c)
 {
-    return tree_first(t, tree_end(t, c)) - tree_first(t, c);
+    struct db_range r = tree_range(t, c);
+
+    return r.last - r.first;
 }
 
 static bool calls_something(const struct tree *t, uint32_t c)

@@ -137,13 +137,19 @@ static bool counts(const struct gate_values *v, const struct gate_row *r)
     return false;
 }
 
+/* Are two rows of one metric, inclusive or exclusive? */
+static bool of_one_metric(const struct gate_row *a, const struct gate_row *b)
+{
+    size_t n = baseline_metric_length(a->metric);
+
+    return baseline_metric_length(b->metric) == n && !strncmp(a->metric, b->metric, n);
+}
+
 /* A caller that does nothing itself has the values of what it calls, in every run: the two are one row. */
 static bool is_echo(const struct gate_values *v, const struct gate_row *r, const struct gate_judged *all, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t n_base = baseline_metric_length(r->metric);
-        bool same = baseline_metric_length(all[i].row->metric) == n_base &&
-                    !strncmp(all[i].row->metric, r->metric, n_base);
+        bool same = of_one_metric(all[i].row, r);
 
         for (int side = 0; side < RUN_SIDES && same; side++)
             same = !memcmp(all[i].row->value[side], r->value[side], v->runs[side] * sizeof(double));
@@ -230,7 +236,7 @@ static bool is_inlined(const char *path)
 {
     const char *own = path;
 
-    for (const char *next = path; *path && next; next = baseline_next_scope(own))
+    for (const char *next; (next = baseline_next_scope(own));)
         own = next;
     return !strncmp(own, "inline ", 7);
 }
@@ -258,14 +264,11 @@ static struct gate_difference extra_work(const struct gate_values *v, const stru
 static bool others_rose(const struct gate_judged *all, size_t n, const struct gate_row *like, bool procedures,
                         double level, double missed)
 {
-    size_t n_base = baseline_metric_length(like->metric);
-
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
-        bool counts = !*j->row->path || (procedures && !j->is_new && !j->is_inlined);
+        bool asked = !*j->row->path || (procedures && !j->is_new && !j->is_inlined);
 
-        if (counts && baseline_metric_length(j->row->metric) == n_base &&
-            !strncmp(j->row->metric, like->metric, n_base) && gate_judge(&j->d, level, missed) == GATE_FAIL)
+        if (asked && of_one_metric(j->row, like) && gate_judge(&j->d, level, missed) == GATE_FAIL)
             return true;
     }
     return false;
