@@ -93,7 +93,7 @@ static void recorded_bodies(const struct attribution *a, struct numbers *bodies)
     for (uint32_t i = 0; i < a->tree->openings.len; i++) {
         const struct tree_opening *o = keymap_key(&a->tree->openings, i);
 
-        if ((o->runtime & ~(uint32_t)HQM_RUNTIME_LEAGUE) == HQM_RUNTIME_OMPT && o->body.module < a->tree->modules.len)
+        if (hqm_seen_by(o->runtime) == HQM_RUNTIME_OMPT && o->body.module < a->tree->modules.len)
             vec_push(&bodies[o->body.module], o->body.offset);
     }
 }

@@ -313,6 +313,11 @@ enum hqm_runtime {
     HQM_RUNTIME_PROCEDURE = 5,
     HQM_RUNTIME_LEAGUE = 16
 };
+/* Returns how it was seen, of a league as of other regions. */
+static inline uint32_t hqm_seen_by(uint32_t runtime)
+{
+    return runtime & ~(uint32_t)HQM_RUNTIME_LEAGUE;
+}
 struct hqm_region {
     uint32_t node;          /* of kind HQM_NODE_REGION in this lane */
     uint32_t thread;        /* hqm_thread.number of the thread that opened it */

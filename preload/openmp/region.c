@@ -107,7 +107,7 @@ static struct place opened_at(struct region *r, const void *call, uint32_t runti
     }
     if (here.node != NO_NODE)
         return here;
-    if ((runtime & ~(uint32_t)HQM_RUNTIME_LEAGUE) == HQM_RUNTIME_OMPT)
+    if (hqm_seen_by(runtime) == HQM_RUNTIME_OMPT)
         r->frame = 0; /* it is the runtime's */
     here = thread_here();
     return r->frame || here.node == NO_NODE ? here : call_in_walk(r, here, (uint64_t)call);
