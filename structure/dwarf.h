@@ -27,7 +27,7 @@ struct dwarf_range {
 struct dwarf_origin {
     const char *name;      /* as in the source, NULL if unnamed */
     const char *linkage;   /* symbol name, NULL if it is the same */
-    const char *qualified; /* C++ without a symbol name: the name with those of what it lies in; else NULL */
+    const char *qualified; /* C++, Fortran without a symbol name: the name with those of what it lies in; else NULL */
     uint32_t file;         /* in dwarf_files(), 0 unknown */
     uint32_t line;
     bool noreturn;

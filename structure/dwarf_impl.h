@@ -64,7 +64,8 @@ struct dwarf {
     struct keymap origin_keys, scope_keys; /* struct dwarf_key -> index in origins; in scopes */
     VEC(struct dwarf_origin *) origins;
     VEC(struct dwarf_scopes *) scopes;
-    bool qualify;              /* the unit that is being loaded is of C++ */
+    bool qualify;              /* the unit that is being loaded is of C++ or Fortran */
+    bool cplusplus;            /* of C++ */
     bool lambdas_by_signature; /* and by gcc 14 or newer */
     unsigned naming;           /* names of classes within names of classes that are being made */
     unsigned named;            /* since the outermost of these began */

@@ -171,15 +171,24 @@ static void walk_children(struct loader *l, Dwarf_Die parent, struct place at)
         dwarf_set_problem(l->d, "part of the debug information is damaged");
 }
 
-static bool is_cplusplus(const struct dwarf_file *f, Dwarf_Die unit)
+static Dwarf_Unsigned language_of(const struct dwarf_file *f, Dwarf_Die unit)
 {
     Dwarf_Error err = NULL;
     Dwarf_Unsigned language = 0;
 
-    if (!dwarf_ok(f->dbg, dwarf_srclang(unit, &language, &err), &err))
-        return false;
+    return dwarf_ok(f->dbg, dwarf_srclang(unit, &language, &err), &err) ? language : 0;
+}
+
+static bool is_cplusplus(Dwarf_Unsigned language)
+{
     return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
            language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
+}
+
+static bool is_fortran(Dwarf_Unsigned language)
+{
+    return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
+           language == DW_LANG_Fortran03 || language == DW_LANG_Fortran08;
 }
 
 /* "GNU C++17 14.2.0 -mtune=generic ...": the version of gcc; 0 for another compiler. */
@@ -201,8 +210,11 @@ static int gcc_version(const struct dwarf_file *f, Dwarf_Die unit)
 
 static void begin_unit(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die unit)
 {
-    d->qualify = is_cplusplus(f, unit);
-    d->lambdas_by_signature = d->qualify && gcc_version(f, unit) >= 14;
+    Dwarf_Unsigned language = language_of(f, unit);
+
+    d->cplusplus = is_cplusplus(language);
+    d->qualify = d->cplusplus || is_fortran(language);
+    d->lambdas_by_signature = d->cplusplus && gcc_version(f, unit) >= 14;
 }
 
 static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs *skeleton)
@@ -247,7 +259,7 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         .range_count = l.ranges.len,
         .noreturn = l.noreturn.data,
         .noreturn_count = l.noreturn.len,
-        .cplusplus = d->qualify,
+        .cplusplus = d->cplusplus,
     };
     dwarf_rows_read(d, l.f, cu, &a, out);
     dwarf_dealloc_die(cu);

@@ -53,8 +53,8 @@ static void list_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
     if (l->last != NONE)
         l->out->list.data[l->last].end = offset;
     l->last = NONE;
-    if (l->depth >= MAX_DEPTH ||
-        !(is_class(tag) || tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_lexical_block))
+    if (l->depth >= MAX_DEPTH || !(is_class(tag) || tag == DW_TAG_subprogram || tag == DW_TAG_namespace ||
+                                   tag == DW_TAG_module || tag == DW_TAG_lexical_block))
         return;
     struct scope scope = {.start = offset,
                           .parent = l->parent,

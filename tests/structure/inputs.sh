@@ -56,6 +56,67 @@ g++ -O2 -g -fopenmp -o region regions.cc && "$HQ" structure region >out 2>&1
 if grep -qF 'work(int) [clone ._omp_fn.0]' out && ! grep -q _Z out; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of parallel regions"; cat out; fi
 
+# gfortran gives no symbol to private procedures of a module and to internal ones, which may be there under one name in one file.
+cat >private.f90 <<'E'
+module one
+  private
+  public :: use_one
+contains
+  real(8) function kernel(x)
+    real(8), intent(in) :: x
+    kernel = cos(x) + x
+  end function kernel
+  subroutine use_one(x)
+    real(8), intent(inout) :: x
+    call rounds
+  contains
+    subroutine rounds
+      integer :: i
+      do i = 1, 1000
+        x = x + kernel(x)
+      end do
+    end subroutine rounds
+  end subroutine use_one
+end module one
+module two
+  private
+  public :: use_two
+contains
+  real(8) function kernel(x)
+    real(8), intent(in) :: x
+    kernel = sin(x) - x
+  end function kernel
+  subroutine use_two(x)
+    real(8), intent(inout) :: x
+    integer :: i
+    do i = 1, 1000
+      x = x + kernel(x)
+    end do
+  end subroutine use_two
+end module two
+program private
+  use one
+  use two
+  real(8) :: x = 1
+  call use_one(x)
+  call use_two(x)
+  call rounds
+contains
+  subroutine rounds
+    print *, x
+  end subroutine rounds
+end program private
+E
+for level in -O0 -O2; do
+    gfortran $level -g -o private private.f90 && "$HQ" structure private >out 2>&1
+    missing=
+    for name in one::kernel two::kernel one::use_one::rounds private::rounds; do
+        grep -Eq "^ *(inlined )?$name  " out || missing+=" $name"
+    done
+    if [ -z "$missing" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1)); echo "not ok gfortran $level, names of procedures without symbols: no$missing"; cat out; fi
+done
+
 # Return from a signal handler, as C libraries have it: the unwind information begins a byte before the procedure.
 cat >returns.c <<'E'
 #ifdef __x86_64__
