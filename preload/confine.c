@@ -227,8 +227,11 @@ EXPORT long syscall(long number, ...)
     reach_watch(number, a);
     if (options.active)
         trap_watch(number, a);
-    bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
     long result;
+    if ((number == SYS_rt_sigaction && signal_bare_action(a, &result)) ||
+        (number == SYS_rt_sigprocmask && signal_bare_mask(a, &result)))
+        return result;
+    bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
     if (!direct_wait(number, a, made_by_next, &result))
         result = number == SYS_futex ? WAITING(next_syscall(number, a)) : next_syscall(number, a);
     if (execs)

@@ -3,7 +3,6 @@
 
 #include "preload/blocked.h"
 #include "preload/cut.h"
-#include "preload/deadline.h"
 #include "preload/entry.h"
 #include "preload/export.h"
 #include "preload/interruption.h"
@@ -17,7 +16,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 enum { HAS_RESTORER = 0x04000000 }; /* a flag of the kernel's */
 
@@ -250,83 +248,6 @@ bool signal_is_left_to_kernel(int number, bool raised)
     return action->sa_handler == SIG_DFL || (raised && action->sa_handler == SIG_IGN);
 }
 
-/* A copy of the set without our signals. */
-const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy)
-{
-    uint64_t bits;
-
-    if (!set || !ours)
-        return set;
-    *copy = *set;
-    memcpy(&bits, copy, sizeof bits);
-    bits &= ~(blocked_really() ? ours & ~bit(SIGTRAP) : ours);
-    memcpy(copy, &bits, sizeof bits);
-    return copy;
-}
-
-/* A set to be waited for: one that is sent by somebody may be SIGTRAP. */
-static const sigset_t *waited_for(const sigset_t *set, sigset_t *copy)
-{
-    bool trap = set && signal_in(set, SIGTRAP);
-
-    set = signal_without_ours(set, copy);
-    if (trap && set == copy)
-        signal_put(copy, SIGTRAP, true);
-    return set;
-}
-
-/* Notes what a change of the mask does to SIGTRAP, before the kernel is asked for the rest. */
-static void change_shared(int how, const sigset_t *set)
-{
-    bool has = set && signal_in(set, SIGTRAP);
-
-    if (set && (how == SIG_SETMASK || has))
-        blocked_set(has && how != SIG_UNBLOCK);
-}
-
-static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*change)(int, const sigset_t *, sigset_t *))
-{
-    bool before = is_shared(SIGTRAP) && blocked_is();
-    sigset_t copy;
-
-    if (is_shared(SIGTRAP) && (how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK))
-        change_shared(how, set);
-    int result = change(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
-    if (result == 0)
-        cut_note_mask(how, set);
-    if (result == 0 && old && before)
-        signal_put(old, SIGTRAP, true);
-    return result;
-}
-
-EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
-{
-    return change_mask(how, set, old, REAL(sigprocmask));
-}
-
-EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
-{
-    return change_mask(how, set, old, REAL(pthread_sigmask));
-}
-
-bool signal_wait_begins(const sigset_t *mask)
-{
-    bool before = is_shared(SIGTRAP) && blocked_is();
-
-    if (mask && is_shared(SIGTRAP))
-        blocked_for_call(signal_in(mask, SIGTRAP));
-    return before;
-}
-
-void signal_wait_ends(bool before, const sigset_t *mask)
-{
-    int error = errno;
-
-    if (mask && is_shared(SIGTRAP))
-        blocked_set(before);
-    errno = error;
-}
-
 /* A child of vfork has handlers of its own, and no clock; it has breakpoints. */
 static int shadow_action(int number, const struct sigaction *action, struct sigaction *old)
 {
@@ -343,6 +264,59 @@ static int shadow_action(int number, const struct sigaction *action, struct siga
     if (old)
         *old = before;
     return 0;
+}
+
+static struct sigaction from_kernel(const struct raw_action *action)
+{
+    struct sigaction made = {.sa_handler = (sighandler_t)action->handler, .sa_flags = (int)action->flags};
+
+    made.sa_restorer = (void (*)(void))action->restorer;
+    memcpy(&made.sa_mask, &action->mask, sizeof action->mask);
+    return made;
+}
+
+static struct raw_action to_kernel(const struct sigaction *action)
+{
+    struct raw_action made = {.handler = (uint64_t)action->sa_handler,
+                              .flags = (uint64_t)(unsigned)action->sa_flags,
+                              .restorer = (uint64_t)action->sa_restorer};
+
+    memcpy(&made.mask, &action->sa_mask, sizeof made.mask);
+    return made;
+}
+
+/* The program's own action of the reserved signal is all that it can have had in mind. */
+static void change_reserved(const struct sigaction *action, struct sigaction *old)
+{
+    *old = (struct sigaction){.sa_sigaction = library_handler,
+                              .sa_flags = (uint64_t)library_handler > 1 ? SA_SIGINFO | SA_RESTART : 0};
+    if (action)
+        library_handler = action->sa_sigaction;
+}
+
+bool signal_bare_action(const long a[6], long *result)
+{
+    const struct raw_action *action = (const void *)a[1];
+    struct raw_action *old = (void *)a[2];
+    struct sigaction wanted, before;
+    int number = (int)a[0];
+
+    if (!(ours & bit(number)) || raw_frozen || a[3] != sizeof ours ||
+        (action && !(raw_readable((uint64_t)action) && raw_readable((uint64_t)&action->mask))) ||
+        (number == SIGNAL_RESERVED && !process_is_this()))
+        return false;
+    *result = raw_as_libc(raw_sigaction(number, NULL, old)); /* can it be written? */
+    if (*result != 0)
+        return true;
+    if (action)
+        wanted = from_kernel(action);
+    if (number == SIGNAL_RESERVED)
+        change_reserved(action ? &wanted : NULL, &before);
+    else
+        *result = shadow_action(number, action ? &wanted : NULL, &before);
+    if (old && *result == 0)
+        *old = to_kernel(&before);
+    return true;
 }
 
 static __thread bool adopting __attribute__((tls_model("initial-exec")));
@@ -462,32 +436,3 @@ EXPORT int siginterrupt(int number, int interrupts)
 }
 
 #pragma GCC diagnostic pop
-
-EXPORT int signalfd(int fd, const sigset_t *set, int flags)
-{
-    sigset_t copy;
-
-    return REAL(signalfd)(fd, waited_for(set, &copy), flags);
-}
-
-/* Waiting for a set: ours are taken out of it; being interrupted by them is not the program's concern. */
-EXPORT int sigwait(const sigset_t *set, int *number)
-{
-    sigset_t copy;
-
-    return REAL(sigwait)(waited_for(set, &copy), number); /* goes on after EINTR by itself */
-}
-
-EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
-{
-    struct timeout limit = timeout_of(timeout);
-    sigset_t copy;
-
-    set = waited_for(set, &copy);
-    return AGAIN_WHILE_OURS(REAL(sigtimedwait)(set, info, timeout_left(&limit)));
-}
-
-EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-    return sigtimedwait(set, info, NULL);
-}

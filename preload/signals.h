@@ -102,6 +102,15 @@ static inline __attribute__((always_inline)) void signal_send_again(int number, 
 bool signal_wait_begins(const sigset_t *mask);
 void signal_wait_ends(bool before, const sigset_t *mask);
 
+/*
+ * rt_sigaction and rt_sigprocmask that the program makes by syscall(2), with these arguments: what concerns our signals
+ * is done as the C library's functions do it. errno and the result are those of syscall(2). False: nothing was done,
+ * the kernel is to be asked. A forked child that puts all signals back to their defaults by such calls (Chromium's)
+ * would else be ended by the next tick.
+ */
+bool signal_bare_action(const long a[6], long *result); /* signals.c */
+bool signal_bare_mask(const long a[6], long *result);   /* masks.c */
+
 /* A signal with one of our numbers that we did not send. In a signal handler. */
 void signal_foreign(int number, siginfo_t *info, void *context);
 

@@ -16,6 +16,10 @@ check "handlers that jump, sampled by elapsed time" [ "$(cat "$TMP/out")" = ok ]
 
 record -- "$PROGRAMS/misaligned"
 check "a handler called on a stack that is not aligned" [ "$status:$(cat "$TMP/out")" = 0:ok ]
+for how in "CPUTIME@1000/s" "CPUTIME@1000/s --clock=timer" "REALTIME@1000/s"; do
+    record -e $how -- "$PROGRAMS/bare"
+    check "signals put back by bare system calls in a child, $how" [ "$status:$(cat "$TMP/out")" = 0:ok ]
+done
 for event in CPUTIME@1000/s REALTIME@1000/s; do
     record -e $event -- "$PROGRAMS/interrupts"
     check "nothing is interrupted by $event" [ "$status:$(cat "$TMP/out")" = 0: ]
