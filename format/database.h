@@ -153,7 +153,8 @@ struct hqdb_scope {
         uint32_t call_line;
         uint32_t basis; /* loop: enum loop_basis; 0 in files of earlier versions */
     };
-    uint32_t ordinal;                  /* loop: number within its procedure */
+    uint32_t ordinal;                  /* loop: number within its procedure; procedure: how many it has, 0 none or not
+                                          known, as in files of earlier versions */
     uint32_t first_alias, alias_count; /* in HQDB_ALIASES */
     uint32_t linkage; /* procedure, inline: name for the linker, without what compilers put behind it (.isra.0); "" not
                          known, as in every file of minor version 0 */

@@ -67,10 +67,10 @@ struct row {
     const char *call_file;     /* call site, NULL none */
     uint32_t call_line;
     const char
-        *apart; /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
-    const char
-        *key; /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
-    struct tint tint;   /* for pictures of it; told where `as svg` is asked for */
+        *apart;       /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
+    const char *key;  /* what it is known by in another build: "procedure main", "loop 2/3 of solve" (of three); NULL:
+                         nothing, as lines */
+    struct tint tint; /* for pictures of it; told where `as svg` is asked for */
     struct cell *cells; /* one a column */
 };
 

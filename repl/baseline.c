@@ -14,6 +14,7 @@ enum { OF_ALL = 2, OF_WHAT_COMPUTES = 3 };
 void baseline_deinit(struct baseline *b)
 {
     vec_foreach(q, &b->queries) {
+        loop_rows_deinit(&q->loops);
         vec_deinit(&q->values);
         vec_deinit(&q->settings);
     }

@@ -59,6 +59,7 @@
 #include "query/query.h"
 #include "query/table.h"
 #include "repl/gate/judge.h"
+#include "repl/gate/loop_rows.h"
 #include "repl/check.h"
 #include "repl/gate/row_names.h"
 
@@ -102,6 +103,7 @@ struct baseline_query {
     enum output_names names;           /* how its rows are called in what is said of them */
     bool computes;                     /* shares are of what computes (baseline_split) */
     double system, system_before; /* where that is so: baseline_system of the run, and of what it is compared with */
+    struct loop_rows loops;       /* of a baseline: those of its rows, and of what was compared with it */
     VEC(struct baseline_value) values;
 };
 
@@ -276,6 +278,10 @@ double baseline_sampling(double a, double n, double b, double m);
  * hundred. `now`: the values of any query of the run, which tell how many samples and runs it has.
  */
 double baseline_alpha(const struct baseline *before, const struct baseline_query *now);
+
+/* Makes the rows of loops meet that both sides know alike, and of the others one (loop_rows.h): (baseline_terms.c) */
+void baseline_match_loops(struct baseline_query *before, struct arena *before_arena, struct baseline_query *now,
+                          struct arena *arena);
 
 /* ---- the verdict (baseline_judge.c) ---- */
 

@@ -185,23 +185,46 @@ static void add_up(struct baseline_value *into, const struct baseline_value *v)
     into->outside = into->outside && v->outside;
 }
 
+/* Values whose rows now have one path become one; those without a path go. */
+static void join_rows(struct baseline_query *q)
+{
+    struct baseline_query joined = {0};
+    AUTO(row_names_deinit) struct row_names names = {0};
+
+    vec_foreach(v, &q->values) {
+        bool is_new = true;
+        struct baseline_value *same = v->path ? baseline_value_add(&joined, &names, v, &is_new) : NULL;
+
+        if (!is_new)
+            add_up(same, v);
+    }
+    vec_deinit(&q->values);
+    q->values = joined.values;
+}
+
 void baseline_fold(struct baseline *b)
 {
     vec_foreach(q, &b->queries) {
-        struct baseline_query folded = {0};
-        AUTO(row_names_deinit) struct row_names names = {0};
-
-        vec_foreach(v, &q->values) {
-            bool is_new;
-
+        vec_foreach(v, &q->values)
             v->path = baseline_fold_path(&b->arena, v->path);
-            struct baseline_value *same = baseline_value_add(&folded, &names, v, &is_new);
-
-            if (!is_new)
-                add_up(same, v);
-        }
-        vec_deinit(&q->values);
-        q->values = folded.values;
+        join_rows(q);
     }
     b->by_source = true;
+}
+
+void baseline_match_loops(struct baseline_query *before, struct arena *before_arena, struct baseline_query *now,
+                          struct arena *arena)
+{
+    struct loop_rows *l = &before->loops;
+
+    vec_foreach(v, &before->values)
+        loop_rows_note(l, 0, v->path);
+    vec_foreach(v, &now->values)
+        loop_rows_note(l, 1, v->path);
+    vec_foreach(v, &before->values)
+        v->path = loop_rows_path(l, before_arena, v->metric, v->path);
+    vec_foreach(v, &now->values)
+        v->path = loop_rows_path(l, arena, v->metric, v->path);
+    join_rows(before);
+    join_rows(now);
 }

@@ -324,6 +324,7 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
         vec_push(&lines, now.queries.data[0].odd);
     tell_clock(r, &now.queries.data[0], &arena, &lines);
     tell_machine(r, elsewhere, &arena, &lines);
+    loop_rows_tell(&before->loops, &arena, &lines);
     tell_metrics(&others, &arena, &lines, &outcome);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
 

@@ -156,5 +156,9 @@ struct hq_error *check_measure_as_before(struct runner *r, const struct statemen
                  r->file);
         baseline_fold(&r->before);
     }
+    struct baseline_query *old = baseline_find(&r->before, text);
+
+    if (old && !error)
+        baseline_match_loops(old, &r->before.arena, &now->queries.data[0], &now->arena);
     return error;
 }

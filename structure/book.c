@@ -30,9 +30,11 @@ void book_deinit(struct book *b)
 
 uint32_t book_scope(struct book *b, const struct structure_scope *s, bool *is_new)
 {
-    struct scope_key key = {s->kind,      s->parent,    s->name,    s->linkage, s->file,   s->line,
-                            s->call_file, s->call_line, s->ordinal, 0,          s->address};
+    struct scope_key key = {s->kind,      s->parent,    s->name, s->linkage, s->file,   s->line,
+                            s->call_file, s->call_line, 0,       0,          s->address};
     bool added;
+
+    key.ordinal = s->kind == SCOPE_PROCEDURE ? 0 : s->ordinal;
     uint32_t index = keymap_add(&b->keys, &key, &added);
 
     if (added) {

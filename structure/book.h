@@ -45,7 +45,8 @@ void book_deinit(struct book *b);
 
 /*
  * The scope of this identity: same kind, parent, names, file, line, call site, ordinal and address. A new one gets
- * these values; its alias fields are kept for the caller to fill.
+ * these values; its alias fields are kept for the caller to fill. How many loops a procedure has is known later than
+ * the procedure, and no part of what it is.
  */
 uint32_t book_scope(struct book *b, const struct structure_scope *scope, bool *is_new);
 

@@ -193,6 +193,9 @@ static void number_loops(struct normal *n)
     vec_sort_r(&loops, by_source, n);
     for (uint32_t i = 0; i < loops.len; i++)
         n->nodes.data[loops.data[i]].ordinal = i + 1;
+    vec_foreach(node, &n->nodes)
+        if (node->parent == NONE)
+            n->b->scopes.data[node->raw].ordinal = (uint32_t)loops.len;
     vec_deinit(&loops);
 }
 

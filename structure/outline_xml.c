@@ -121,6 +121,8 @@ static void print_procedure(struct writing *o, const struct structure_scope *c)
     print_file(o, "f", c->file, file_in(o, c->parent));
     if (c->line)
         fprintf(out, " b=\"%u\"", c->line);
+    if (c->ordinal)
+        fprintf(out, " o=\"%u\"", c->ordinal);
     fprintf(out, " a=\"0x%llx\"", (unsigned long long)c->address);
 }
 

@@ -36,7 +36,8 @@ struct structure_scope {
     uint32_t line;        /* 0 unknown */
     uint32_t call_file;   /* inline: where it was inlined */
     uint32_t call_line;
-    uint32_t ordinal;     /* loop: number within its procedure, stable for a binary; else 0 */
+    uint32_t ordinal;     /* loop: number within its procedure, stable for a binary; procedure: how many loops it has
+                             after normalisation, 0 none or not known; else 0 */
     uint32_t basis;       /* loop: enum loop_basis; else 0 */
     uint64_t address;     /* procedure: entry; loop: header; else 0. In link-time addresses */
     uint32_t first_alias; /* procedure: further symbol names (linkage names, aliases such as PMPI_Wait) */

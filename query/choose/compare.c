@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `compare with`: one tree for two databases. Scopes are the same if kind and qualified name are, loops by their
- * ordinal within their procedure; never by line or address. Procedures of one database that have one name are told
- * apart by their names for the linker, if both sides have those. The call sites of one caller merge, and statements
- * fall on the scope that holds them. Every frame of both databases has its place in the new tree, so each side's values
- * add up in it as they do in its own.
+ * ordinal within their procedure, if that has as many on both sides (recounted.h); never by line or address. Procedures
+ * of one database that have one name are told apart by their names for the linker, if both sides have those. The call
+ * sites of one caller merge, and statements fall on the scope that holds them. Every frame of both databases has its
+ * place in the new tree, so each side's values add up in it as they do in its own.
  *
  * Details that a database of another tool cannot tell at all are left out on the other side, too, so that paths meet:
  * loops are merged into the scope that holds them, arguments are no part of names, threads are one. Two tools never
@@ -24,6 +24,7 @@
 #include "db/runtimes.h"
 #include "query/choose/one_sided.h"
 #include "query/choose/pairing.h"
+#include "query/choose/recounted.h"
 #include "query/query.h"
 #include <string.h>
 
@@ -46,6 +47,7 @@ struct aligner {
     struct left_out without;
     struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
     struct map here;     /* names of the procedures of this side -> the first of their scopes in `scopes` */
+    bool *recounted[2];  /* [scope] loops that the other side numbers otherwise */
 };
 
 /* ---- parallel regions that one side does not join ---- */
@@ -124,9 +126,11 @@ static bool is_of_team(const char *name)
 }
 
 /* Scopes that have no rows of their own: their contexts are those of what holds them. */
-static bool is_folded(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
+static bool is_folded(struct aligner *a, const struct tree *t, uint32_t scope, bool old)
 {
-    return s->kind == SCOPE_LINE ||
+    const struct hqdb_scope *s = tree_scope(t, scope);
+
+    return s->kind == SCOPE_LINE || a->recounted[old][scope] ||
            (s->kind == SCOPE_LOOP && (a->without.loops || (a->without.regions && in_openmp(t, s)))) ||
            (s->kind == SCOPE_THREAD && a->without.regions && is_of_team(tree_text(t, s->name))) ||
            (s->kind == SCOPE_INLINE && a->without.inlines &&
@@ -177,7 +181,7 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
         uint32_t up = tree_scope_parent(t, i), parent = up == HQDB_NONE ? 0 : to[up];
         bool is_new;
 
-        if (is_folded(a, t, &s, old) || (i == 0 && old)) {
+        if (is_folded(a, t, i, old) || (i == 0 && old)) {
             to[i] = parent;
             continue;
         }
@@ -231,7 +235,7 @@ static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, co
 
         if (parallel_of(a, t, tree_scope(t, tree_scope_of(t, c))))
             parent = 0;
-        node[c] = is_folded(a, t, tree_scope(t, tree_scope_of(t, c)), old)
+        node[c] = is_folded(a, t, tree_scope_of(t, c), old)
                       ? parent
                       : builder_child(b, parent, scope, 0, 0,
                                       hash_combine(b->nodes.data[parent].id, hash_bytes(keymap_key(&a->keys, scope),
@@ -378,6 +382,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     for (int i = 0; i < 2 && a.without.inlines; i++)
         note_known(&a, sides[i], i);
     note_left_out(&a.without, a.names.alike.len > 0, s);
+    recounted_loops(sides, &a.names, s, a.recounted);
     for (int i = 0; i < 2; i++)
         to[i] = align_scopes(&a, sides[i], i);
     builder_init(&b, 0, tree_context(here, 0)->id);
@@ -393,6 +398,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     for (int i = 0; i < 2; i++) {
         free(to[i]);
         free(node[i]);
+        free(a.recounted[i]);
     }
     keymap_deinit(&a.keys);
     pairing_deinit(&a.names);

@@ -208,7 +208,8 @@ static const char *linked_name(const struct tree *t, uint32_t scope, struct aren
     return linkage && strcmp(linkage, name) ? arena_printf(arena, "%s [%s]", name, linkage) : name;
 }
 
-/* Kind and qualified name, loops by their number within their procedure, lines and profiles not at all. */
+/* Kind and qualified name, loops by their number within their procedure and how many that has, since one more of them
+ * shifts the others; lines and profiles not at all. */
 static const char *row_key(struct run *run, const struct entry *e)
 {
     const struct tree *t = run->tree;
@@ -224,8 +225,11 @@ static const char *row_key(struct run *run, const struct entry *e)
                             e->node.kind == SCOPE_FILE ? path_base(tree_scope_name(t, scope, arena))
                                                        : linked_name(t, scope, arena));
     host = tree_enclosing(t, scope, SCOPE_PROCEDURE);
-    return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal,
-                        host == HQDB_NONE ? "?" : linked_name(t, host, arena));
+    const char *of = host == HQDB_NONE ? "?" : linked_name(t, host, arena);
+    uint32_t number = tree_scope(t, scope)->ordinal, count = tree_loop_count(t, scope);
+
+    return count ? arena_printf(arena, "loop %u/%u of %s", number, count, of)
+                 : arena_printf(arena, "loop %u of %s", number, of);
 }
 
 static void add_row(struct run *run, struct entry *e, uint32_t *number)

@@ -69,6 +69,13 @@ uint32_t tree_enclosing(const struct tree *t, uint32_t scope, enum scope_kind ki
     return HQDB_NONE;
 }
 
+uint32_t tree_loop_count(const struct tree *t, uint32_t scope)
+{
+    uint32_t procedure = tree_enclosing(t, scope, SCOPE_PROCEDURE);
+
+    return procedure == HQDB_NONE ? 0 : tree_scope(t, procedure)->ordinal;
+}
+
 const char *path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -120,6 +120,9 @@ uint32_t tree_caller(const struct tree *t, uint32_t c);
 /* The innermost FILE and MODULE scope around a scope, HQDB_NONE if there is none. */
 uint32_t tree_enclosing(const struct tree *t, uint32_t scope, enum scope_kind kind);
 
+/* How many loops the procedure around a scope has; 0: none, or not known. */
+uint32_t tree_loop_count(const struct tree *t, uint32_t scope);
+
 /* ---- names, in the arena or in the database ---- */
 
 /* The name that a row shows for a scope: procedure name, "loop at file.c:12", "file.c:12", path, ... */

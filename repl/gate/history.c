@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/history.h"
+#include "repl/gate/loop_rows.h"
 #include "common/file.h"
 #include "common/temporary.h"
 #include "db/import/json.h"
@@ -138,6 +139,21 @@ static bool is_file_of_history(const char *name)
     return n > e && *name != '.' && !strcmp(name + n - e, ending);
 }
 
+/* Commits of earlier versions do not say of how many loops one is: as many as in the next commit that does. */
+static void count_loops(struct history *h)
+{
+    AUTO(loop_rows_deinit) struct loop_rows loops = {0};
+
+    for (size_t i = h->commits.len; i-- > 0;) {
+        struct history_commit *c = &h->commits.data[i];
+
+        vec_foreach(v, &c->values)
+            loop_rows_note(&loops, 0, v->path);
+        vec_foreach(v, &c->values)
+            v->path = loop_rows_complete(&loops, &h->arena, v->path);
+    }
+}
+
 struct hq_error *history_read(const char *directory, const char *only, struct history *out)
 {
     AUTO_FREE char *one = only ? xasprintf("%s%s", only, ending) : NULL;
@@ -156,6 +172,8 @@ struct hq_error *history_read(const char *directory, const char *only, struct hi
     if (d)
         closedir(d);
     put_in_order(out);
+    if (!only)
+        count_loops(out);
     return error;
 }
 

@@ -13,7 +13,7 @@ struct gate_judged {
     const struct gate_row *former;   /* the row that it was in the old runs, under another name; NULL: none */
     bool taken;                      /* it is that row */
     bool is_new;                     /* nothing in the old runs */
-    bool is_inlined;                 /* its own scope is an inlined procedure */
+    bool of_compiler;                /* its own scope is an inlined procedure, or a loop */
     struct gate_difference by_whole; /* of these two: the rise of the whole, with that of the row for a tolerance */
     bool moved;                      /* it is one of them, and the whole did not rise by as much, or may not have */
 };
@@ -22,7 +22,7 @@ struct gate_judged {
  * Adds the lines of a verdict: what rose, the largest rises first; what fell; how many rows are open, about how many
  * runs of each program would decide them (`wanted`), and which are the least certain; of a race that found nothing,
  * what it ruled out, at `missed` (judge.h), and would have seen, at `level`; which rows are taken for one, renamed;
- * which are new, or inlined, and cost nothing more. `names` is the setting. Texts are in the arena.
+ * which are new, inlined or loops, and cost nothing more. `names` is the setting. Texts are in the arena.
  */
 void gate_tell(const struct gate_judged *all, size_t n, double level, double missed, size_t wanted,
                enum check_outcome outcome, enum output_names names, struct arena *arena, struct check_lines *lines);

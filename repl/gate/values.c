@@ -18,6 +18,7 @@ void gate_values_deinit(struct gate_values *v)
 {
     vec_deinit(&v->rows);
     row_names_deinit(&v->names);
+    loop_rows_deinit(&v->loops);
     arena_deinit(&v->arena);
 }
 
@@ -50,16 +51,51 @@ static double sampling_variance(const struct baseline_value *v)
     return isfinite(k) && k > 0 ? v->value * v->value * fmax(0, 1 - v->share) / k : 0;
 }
 
+/* Rows that were told apart by what only one of the programs has become one. */
+static void join_rows(struct gate_values *v)
+{
+    struct gate_values before = *v;
+
+    memset(&v->rows, 0, sizeof v->rows);
+    v->names = (struct row_names){0};
+    vec_foreach(old, &before.rows) {
+        struct baseline_value like = {.metric = old->metric, .dim = old->dim, .absolute = old->exact};
+        const char *path = loop_rows_path(&v->loops, &v->arena, old->metric, old->path);
+
+        if (!path)
+            continue;
+        struct gate_row *r = row_of(v, &like, path);
+
+        r->judged |= old->judged;
+        for (int side = 0; side < RUN_SIDES; side++) {
+            r->sampling[side] += old->sampling[side];
+            for (size_t i = 0; i < v->room; i++)
+                r->value[side][i] += old->value[side][i];
+        }
+    }
+    vec_deinit(&before.rows);
+    row_names_deinit(&before.names);
+}
+
 void gate_values_add(struct gate_values *v, enum run_side side, size_t run, const struct baseline_query *q)
 {
+    bool joins = false;
+
+    vec_foreach(value, &q->values)
+        joins |= loop_rows_note(&v->loops, side, value->path);
+    if (joins)
+        join_rows(v);
     vec_foreach(value, &q->values) {
         AUTO_FREE char *base = xstrndup(value->metric, baseline_metric_length(value->metric));
+        const char *path = loop_rows_path(&v->loops, &v->arena, value->metric, value->path);
         struct baseline_value whole = *value;
-        struct gate_row *r = row_of(v, value, value->path);
+        struct gate_row *r = path ? row_of(v, value, path) : NULL;
 
-        r->value[side][run] = value->value;
-        r->sampling[side] += sampling_variance(value);
-        r->judged |= !value->outside;
+        if (r) {
+            r->value[side][run] += value->value;
+            r->sampling[side] += sampling_variance(value);
+            r->judged |= !value->outside;
+        }
         if (value->share <= 0)
             continue;
         whole.metric = base;
@@ -232,20 +268,21 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
     j->verdict = gate_judge(&d, level, missed);
 }
 
-static bool is_inlined(const char *path)
+static bool is_of_compiler(const char *path)
 {
     const char *own = path;
 
     for (const char *next; (next = baseline_next_scope(own));)
         own = next;
-    return !strncmp(own, "inline ", 7);
+    return !strncmp(own, "inline ", 7) || !strncmp(own, "loop ", 5);
 }
 
 /*
  * A row that is new may be extra work, or what others did before: a part of a procedure that became one of its own, a
  * wrapper around others. An inlined one has the instructions that the compiler says are its own, and another compiler,
- * or another level of optimization, says that of others. The whole tells: extra work is in it. So these rows are judged
- * by the rise of the whole, whose tolerance is then that of the row.
+ * or another level of optimization, says that of others. Two loops that changed places have each other's numbers. The
+ * whole tells: extra work is in it. So these rows are judged by the rise of the whole, whose tolerance is then that of
+ * the row.
  */
 static struct gate_difference extra_work(const struct gate_values *v, const struct gate_row *r,
                                          const struct gate_difference *row, const struct gate_tolerance *t,
@@ -260,13 +297,13 @@ static struct gate_difference extra_work(const struct gate_values *v, const stru
     return d;
 }
 
-/* Did the whole rise, or a procedure that was there before? Then what is new, or inlined, may be what did. */
+/* Did the whole rise, or a procedure that was there before? Then what is new, inlined or a loop may be what did. */
 static bool others_rose(const struct gate_judged *all, size_t n, const struct gate_row *like, bool procedures,
                         double level, double missed)
 {
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
-        bool asked = !*j->row->path || (procedures && !j->is_new && !j->is_inlined);
+        bool asked = !*j->row->path || (procedures && !j->is_new && !j->of_compiler);
 
         if (asked && of_one_metric(j->row, like) && gate_judge(&j->d, level, missed) == GATE_FAIL)
             return true;
@@ -278,7 +315,7 @@ static void judge_row(const struct gate_values *v, const struct gate_tolerance *
                       struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
 {
     j->verdict = gate_judge(&j->d, level, missed);
-    if (j->verdict != GATE_FAIL || (!j->is_new && !j->is_inlined))
+    if (j->verdict != GATE_FAIL || (!j->is_new && !j->of_compiler))
         return;
     if (j->is_new)
         find_former_name(v, t, level, missed, j, all, n, arena);
@@ -304,8 +341,8 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
             struct gate_judged j = {.row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)};
 
             j.is_new = *r->path && is_nothing(v, r, RUN_OLD);
-            j.is_inlined = is_inlined(r->path);
-            if (j.is_new || j.is_inlined)
+            j.of_compiler = is_of_compiler(r->path);
+            if (j.is_new || j.of_compiler)
                 j.by_whole = extra_work(v, r, &j.d, t, &scratch);
             vec_push(&all, j);
             vec_push(&differences, j.is_new ? j.by_whole : j.d);
@@ -342,8 +379,10 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
     }
     if (lines && all.len)
         gate_tell(all.data, all.len, level, missed, *wanted, outcome, v->shown, arena, lines);
-    if (lines)
+    if (lines) {
+        loop_rows_tell(&v->loops, arena, lines);
         tell_waiting(v, arena, lines);
+    }
     vec_deinit(&all);
     vec_deinit(&differences);
     return outcome;

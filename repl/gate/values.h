@@ -7,6 +7,7 @@
 #include "repl/baseline.h"
 #include "repl/check.h"
 #include "repl/gate/judge.h"
+#include "repl/gate/loop_rows.h"
 #include "repl/gate/runs.h"
 
 /* One row of a query and one metric of it, or, with an empty path, the total of a metric. */
@@ -26,6 +27,7 @@ struct gate_values {
     bool part;              /* the query is of a part of the program: its rows alone are judged, and no total */
     VEC(struct gate_row) rows;
     struct row_names names;  /* of the rows, in their order */
+    struct loop_rows loops;  /* in their paths */
     enum output_names shown; /* how rows are called in what is said of them */
     /* Of the last judging: there were rows of time, and some of them rose. */
     bool judged_time, slower;

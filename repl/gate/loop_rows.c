@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/loop_rows.h"
+#include "repl/baseline.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void loop_rows_deinit(struct loop_rows *l)
+{
+    intern_deinit(&l->procedures);
+    vec_deinit(&l->counts);
+}
+
+/* ---- one scope of a path ---- */
+
+struct loop_scope {
+    unsigned long number, count; /* 0: not told */
+    const char *procedure;
+    size_t length; /* of its name */
+};
+
+static const char *scope_end(const char *scope, const char *next)
+{
+    return next ? next - 3 : scope + strlen(scope);
+}
+
+static bool read_loop(const char *scope, const char *end, struct loop_scope *out)
+{
+    char *at;
+
+    if (strncmp(scope, "loop ", 5) || !isdigit((unsigned char)scope[5]))
+        return false;
+    *out = (struct loop_scope){.number = strtoul(scope + 5, &at, 10)};
+    if (*at == '/' && isdigit((unsigned char)at[1]))
+        out->count = strtoul(at + 1, &at, 10);
+    if (strncmp(at, " of ", 4) || at + 4 > end)
+        return false;
+    out->procedure = at + 4;
+    out->length = (size_t)(end - out->procedure);
+    return true;
+}
+
+static uint32_t number_of(const struct loop_rows *l, const struct loop_scope *s)
+{
+    AUTO_FREE char *name = xstrndup(s->procedure, s->length);
+
+    return intern_find(&l->procedures, name);
+}
+
+enum as { AS_IT_IS, AS_BARE, AS_WHOLE };
+
+static enum as how(const struct loop_count *c)
+{
+    return c->several ? AS_WHOLE : c->bare && (c->count[0] || c->count[1]) ? AS_BARE : AS_IT_IS;
+}
+
+static enum as how_of(const struct loop_rows *l, const struct loop_scope *s)
+{
+    uint32_t i = number_of(l, s);
+
+    return i == INTERN_NONE ? AS_IT_IS : how(&l->counts.data[i - 1]);
+}
+
+/* ---- paths ---- */
+
+bool loop_rows_note(struct loop_rows *l, int side, const char *path)
+{
+    bool changed = false;
+
+    for (const char *at = path, *next; at; at = next) {
+        struct loop_scope s;
+
+        next = baseline_next_scope(at);
+        if (!read_loop(at, scope_end(at, next), &s))
+            continue;
+        uint32_t i = intern_addn(&l->procedures, s.procedure, s.length), count = (uint32_t)s.count;
+
+        while (l->counts.len < i)
+            vec_push(&l->counts, (struct loop_count){0});
+        struct loop_count *c = &l->counts.data[i - 1];
+        enum as before = how(c);
+
+        c->bare |= !count;
+        for (int k = 0; k < 2 && count; k++)
+            c->several |= c->count[k] && c->count[k] != count;
+        c->count[side] = count ? count : c->count[side];
+        changed |= how(c) != before;
+    }
+    return changed;
+}
+
+const char *loop_rows_path(const struct loop_rows *l, struct arena *arena, const char *metric, const char *path)
+{
+    AUTO_STR struct str out = {0};
+    struct loop_scope s;
+    bool left_out = false;
+
+    if (!l->counts.len || !*path)
+        return path;
+    for (const char *at = path, *next; at; at = next) {
+        next = baseline_next_scope(at);
+        const char *end = scope_end(at, next), *between = out.len ? " > " : "";
+        enum as as = read_loop(at, end, &s) ? how_of(l, &s) : AS_IT_IS;
+
+        left_out = as == AS_WHOLE;
+        if (as == AS_BARE)
+            str_addf(&out, "%sloop %lu of %.*s", between, s.number, (int)s.length, s.procedure);
+        else if (!left_out)
+            str_addf(&out, "%s%.*s", between, (int)(end - at), at);
+    }
+    if (left_out && !metric[baseline_metric_length(metric)])
+        return NULL;
+    return out.len ? arena_strdup(arena, str_cstr(&out))
+                   : arena_printf(arena, "loop * of %.*s", (int)s.length, s.procedure);
+}
+
+const char *loop_rows_complete(const struct loop_rows *l, struct arena *arena, const char *path)
+{
+    AUTO_STR struct str out = {0};
+    struct loop_scope s;
+
+    if (!l->counts.len)
+        return path;
+    for (const char *at = path, *next; at; at = next) {
+        next = baseline_next_scope(at);
+        const char *end = scope_end(at, next), *between = out.len ? " > " : "";
+        uint32_t i = read_loop(at, end, &s) && !s.count ? number_of(l, &s) : INTERN_NONE,
+                 count = i == INTERN_NONE ? 0 : l->counts.data[i - 1].count[0];
+
+        if (count)
+            str_addf(&out, "%sloop %lu/%u of %.*s", between, s.number, count, (int)s.length, s.procedure);
+        else
+            str_addf(&out, "%s%.*s", between, (int)(end - at), at);
+    }
+    return arena_strdup(arena, str_cstr(&out));
+}
+
+/* ---- what is said ---- */
+
+static void tell_some(const struct loop_rows *l, enum as as, const char *of, struct arena *arena,
+                      struct check_lines *lines)
+{
+    AUTO_STR struct str text = {0};
+    size_t told = 0, more = 0;
+    enum { MOST = 3 };
+
+    for (uint32_t i = 0; i < l->counts.len; i++) {
+        const struct loop_count *c = &l->counts.data[i];
+
+        if (how(c) != as)
+            continue;
+        if (told == MOST) {
+            more++;
+            continue;
+        }
+        str_addf(&text, "%s%s", told++ ? ", " : "", intern_str(&l->procedures, i + 1));
+        if (as == AS_WHOLE && c->count[0] && c->count[1])
+            str_addf(&text, " (%u, now %u)", c->count[0], c->count[1]);
+    }
+    if (more)
+        str_addf(&text, " and %zu more", more);
+    if (told)
+        vec_push(lines, arena_printf(arena, of, str_cstr(&text)));
+}
+
+void loop_rows_tell(const struct loop_rows *l, struct arena *arena, struct check_lines *lines)
+{
+    tell_some(l, AS_WHOLE, "judged as a whole are the loops of %s: which is which nobody knows", arena, lines);
+    tell_some(l, AS_BARE,
+              "known by their numbers alone are the loops of %s: of one side nothing tells how many there are, so one "
+              "that was added makes them others",
+              arena, lines);
+}
