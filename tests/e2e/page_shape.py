@@ -14,7 +14,7 @@ def pattern_of(name):
 
 
 size(1280, 800)
-for name in ("app", "recursion", "linkage"):
+for name in ("app", "recursion", "linkage", "old", "swapped", "swapped_old"):
     fixture(name)
     hq("report", f"{name}.hq")
 open_page("app.html")
@@ -58,6 +58,17 @@ for threshold in (10, 50, 90):
     grid.send_keys("7", "1", "h")
     path = json.loads(hq("--quiet", "app.hq", f"hot path threshold {threshold}% as json"))["rows"]
     check(active().find_element("css selector", ".name").text == path[-1]["name"], f"the hot path at {threshold} %: {active().text}, {path[-1]}")
+for here, old in (("app", "old"), ("old", "app"), ("swapped", "swapped_old"), ("swapped_old", "swapped")):
+    hq("report", f"{here}.hq", "--compare", f"{old}.hq", "-o", "changed.html")
+    for threshold in (10, 50, 90):
+        open_page("changed.html", f"threshold={threshold}")
+        grid = driver.find_element("css selector", ".table")
+        grid.send_keys("h")
+        path = json.loads(hq("--quiet", f"{here}.hq", f"hot path threshold {threshold}% compare with '{old}.hq' as json"))["rows"]
+        end = js("document.querySelector('.body .name').textContent") if path[-1]["kind"] == "root" else path[-1]["name"]  # the program is no row
+        check(active().find_element("css selector", ".name").text == end, f"the path of the change of {here} at {threshold} %: {active().text}, {path[-1]}")
+open_page("app.html")
+grid = driver.find_element("css selector", ".table")
 driver.find_element("xpath", "//bdi[text()='solve']").click()
 grid.send_keys("d")
 check('hide "solve"' in js("hqPage.query()") and not driver.find_elements("xpath", "//section[@class='left']//bdi[text()='solve']"), f"d hides: {js('hqPage.query()')}")

@@ -101,9 +101,13 @@ export class Rows {
     return entries;
   }
 
+  #deltaOf(c: Column): number {
+    return this.app.data.metrics.findIndex((m) => m.side === "delta" && m.here === c.metric && m.old >= 0);
+  }
+
   // Of a comparison the size of the change.
   #defaultKey(e: Entry, first: Column): number {
-    const d = this.app.data, delta = d.metrics.findIndex((m) => m.side === "delta" && m.here === first.metric && m.old >= 0);
+    const delta = this.#deltaOf(first);
     return delta < 0 ? e.slot(2 * first.metric) : abs(e.slot(2 * delta));
   }
 
@@ -336,20 +340,26 @@ export class Rows {
     return found;
   }
 
-  // From a row down, the child with the largest share, as long as it has at least the threshold (query/shape/hotpath.c).
+  // From a row down, the child with the largest share, or change, as long as it has at least the threshold; where rises and
+  // falls cancel to nothing, the first in which there is a change (query/shape/hotpath.c).
   hotPath(from: Entry | null, threshold = this.app.state.threshold / 100): Entry | null {
-    const by = this.columns.find((c) => c.metric === this.app.state.metric && !c.exclusive) ?? this.columns[0];
-    if (!by) return null;
-    let e = from, above = from ? by.value(from) : by.total, list = from ? this.expand(from) : this.roots;
+    const by = this.columns.find((c) => c.metric === this.app.state.metric) ?? this.columns[0], { data, selection } = this.app;
+    if (!(by?.metric >= 0)) return null;
+    const value = (e: Entry) => this.#defaultKey(e, by), delta = this.#deltaOf(by);
+    let e = from, above = from ? value(from) : abs(selection.total(delta < 0 ? by.metric : delta)), list = from ? this.expand(from) : this.roots, room = 0;
+    const holds = (k: Entry, depth: number): boolean => depth < 200 && this.expand(k).some((x) => room-- > 0 && (value(x) > 0 || holds(x, depth + 1)));
     for (;;) {
-      let best: Entry | null = null;
-      for (const k of list) if (!best || by.value(k) > by.value(best)) best = k;
-      if (!best || !(by.value(best) >= threshold * above) || above <= 0) break;
+      let best: Entry | null | undefined = null;
+      for (const k of list) if (!best || value(k) > value(best)) best = k;
+      if (!best || !(value(best) > 0 && value(best) >= threshold * above)) {
+        room = 10000;
+        best = data.compare && best && !value(best) ? list.find((k) => holds(k, 0)) : null;
+      }
+      if (!best) return e;
       e = best;
-      above = by.value(best);
+      above = value(best);
       list = this.expand(best);
     }
-    return e ?? from;
   }
 
   // ---- texts ----
