@@ -59,8 +59,12 @@ def told(page, state):
     media("screen", False)
     open_page(page, state)
     media("print", False)
-    bar = js("((b) => [b.innerText, [...b.querySelectorAll('select')].filter((e) => e.checkVisibility()).map((e) => e.selectedOptions[0].text), b.querySelectorAll('button, input').length - [...b.querySelectorAll('button, input')].filter((e) => !e.checkVisibility()).length])(document.querySelector('.panebox .bar'))")
+    bar = js("((b) => [b.innerText, [...b.querySelectorAll('select')].filter((e) => e.checkVisibility()).map((e) => e.selectedOptions[0].text), b.querySelectorAll('button, input').length - [...b.querySelectorAll('button, input')].filter((e) => !e.checkVisibility()).length])(document.querySelector('.panebox .bar') || document.createElement('p'))")
+    hints = js("[...document.querySelectorAll('.panebox *')].filter((e) => !e.children.length && e.checkVisibility() && /Drag|Click|double click/.test(e.textContent)).map((e) => e.textContent)")
+    check(not hints, f"{page}#{state}: what a mouse does is not said on paper: {hints}")
     media("screen", False)
+    hints = js("[...document.querySelectorAll('.panebox .hint')].filter((e) => e.checkVisibility() && /Drag|Click/.test(e.textContent)).length")
+    check(hints == 1, f"{page}#{state}: it is on the screen: {hints}")
     return bar
 
 
@@ -69,13 +73,16 @@ for pane in ("flame", "trace", "ranks", "source", "about"):
     printed("app.html", f"pane={pane}&all=1" if pane == "ranks" else f"pane={pane}", pane == "flame")
 bar = told("app.html", "pane=ranks&plot=sorted&ranks=0-1")
 check("cputime of the program" in bar[0] and bar[1] == ["sorted"] and not bar[2], f"values by rank say on paper what they are of: {bar}")
+told("app.html", "pane=flame")
 hq("report", "app.hq", "--compare", "old.hq", "-o", "compared.html")
 printed("compared.html", "")
 hq("report", "messages.hq", "messages")
 printed("messages.html", "pane=messages", True)
+told("messages.html", "pane=messages")
 printed("messages.html", "pane=answers")
 # Notes that a low window folds are whole on paper.
 hq("report", "marked.hq")
+told("marked.html", "pane=trace")
 size(800, 600)
 open_page("marked.html", "pane=answers")
 NOTES = "[...document.querySelectorAll('.answers details p')].map((e) => e.checkVisibility({contentVisibilityAuto: true}) && e.getBoundingClientRect().height > 0)"

@@ -186,7 +186,7 @@ with open(f"{TMP}/axes.txt", "w") as f:
     f.write(f'info "{"what is told of threads " * 5}" 5\n')
     f.write("metric CPUTIME seconds 0.001 10 sampled traced\nmodule app /src/app\nfile a app /src/a.c\nproc main a main 1\n")
     for i in range(4):
-        f.write(f"profile p{i} pid={7 + i // 2} tid={7 + i} thread={i % 2} start=0 end=1000000\nvalue p{i} CPUTIME {100 + 50 * i} 10 main:2\n")
+        f.write(f"profile p{i} pid={7 + i // 2} tid={7 + i} thread={i % 2} command=/opt/app start=0 end=1000000\nvalue p{i} CPUTIME {100 + 50 * i} 10 main:2\n")
         f.write("".join(f"trace p{i} {100000 * t} CPUTIME 1 main:2\n" for t in range(1, 11)))
 subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/axes.txt", f"{TMP}/axes.hq"], check=True)
 hq("report", "axes.hq")
@@ -204,6 +204,7 @@ texts = written({"pane": "ranks", "plot": "histogram"})
 check("1" in texts and not any(re.fullmatch(r"\d+\.\d+", t) for t in texts), f"a histogram counts whole threads: {texts}")
 told = {plot: js("(hqPage.set({plot: arguments[0]}), document.querySelector('.ranks .note').textContent)", plot) for plot in ("histogram", "order")}
 check("mean" in told["histogram"] and not re.search("dashed|Orange", told["histogram"]) and all(w in told["order"] for w in ("dashed", "Orange")), f"what stands below a plot is about it: {told}")
+check("balance" not in told["order"] and "thread 1 (app)" in told["order"], f"threads of several processes promise no balance, and tell their program: {told['order']}")
 texts = written({"plot": "sorted"}) and written({"plot": "order"})
 check("process thread" in texts and [t for t in texts if re.fullmatch(r"\d \d", t)] == ["7 0", "7 1", "8 0", "8 1"], f"threads of several processes: {texts}")
 driver.find_element("css selector", "body").send_keys("h")
@@ -271,6 +272,14 @@ edges = js("[...document.querySelectorAll('.chip, .query, #copy-query')].map((e)
 check(len(edges) == 6 and all(all(e) for e in edges), f"what is chosen is in sight on a phone: {edges}")
 js("hqPage.set({time: '', threads: '', through: '', where: ''})")
 js("hqPage.set({pane: 'flame', plot: 'order'})")
+
+# Of many columns those that pass below the names do not show beside their heading.
+size(390, 844)
+open_page("app.html", "all=1&view=callers")
+heads = js("((h) => [h.offsetHeight, h.querySelector('.scope').offsetHeight])(document.querySelector('.row.head'))")
+check(js("document.querySelector('.table').classList.contains('many')") and heads[1] >= heads[0] - 2, f"the heading of names is as high as the row: {heads}")
+check("balance" in js("(hqPage.set({pane: 'ranks'}), document.querySelector('.ranks .note').textContent)"), "ranks are alike: balance is told")
+size(1280, 800)
 
 # Orange is more than chance: two samples more than eight are not.
 for samples, orange in ((8, 0), (800, 1)):

@@ -124,9 +124,8 @@ export class Flame extends Picture {
       : palette.legend(scopes);
     for (const [text, colour] of keys) this.legend.append(swatch(colour, text));
     const { pivot } = this.#roots();
-    this.note.textContent = !this.boxes.length ? this.app.unknown() || "Nothing of this metric was measured here."
-      : pivot && this.#above ? "Callers above, what is called below. Click selects, double click zooms, Esc zooms out."
-        : "Click selects, double click zooms, Esc zooms out.";
+    this.note.replaceChildren(...(!this.boxes.length ? [this.app.unknown() || "Nothing of this metric was measured here."]
+      : [pivot && this.#above ? "Callers above, what is called below. " : "", el("span.hint", {}, "Click selects, double click zooms, Esc zooms out.")]));
   }
 
   #find(e: MouseEvent): Box | undefined {

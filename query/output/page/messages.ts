@@ -93,9 +93,9 @@ export class Messages extends Picture {
   #write(pairs: Pair[], which: number, known: number): void {
     const { data: d } = this.app, name = (r: number) => (r < 0 ? "?" : String(r));
     clear(this.#list);
-    const told = ["", pairs.length > known ? `${pairs.length - known} pairs with a rank that is not known are only in the list.` : "",
+    const told = [pairs.length > LISTED ? `${LISTED} of ${pairs.length} pairs in the list.` : `${pairs.length} pairs.`, pairs.length > known ? `${pairs.length - known} pairs with a rank that is not known are only in the list.` : "",
       d.messages.length < d.pairs ? `${d.messages.length} of ${d.pairs} pairs are in the page, those with the most bytes.` : ""].filter(Boolean).join(" ");
-    this.#list.append(el("p.warn", {}, plain(this.app.whole("ranks"))), el("p.note", {}, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
+    this.#list.append(el("p.warn", {}, plain(this.app.whole("ranks"))), el("p.note", {}, told, el("span.hint", {}, " Drag chooses ranks.")));
     const top = [...pairs].sort((a, b) => b[which + 2] - a[which + 2]).slice(0, LISTED);
     this.#list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t) => el("th", { scope: "col" }, t)))),
       el("tbody", {}, ...top.map((p) => el("tr", {}, el("th", { scope: "row" }, `${name(p[0])} \u2192 ${name(p[1])}`),

@@ -9,7 +9,7 @@ import { LEGEND, niceStep } from "./trace";
 
 const LEFT = 64, BOTTOM = 34, TOP = 8;
 
-interface Point { number: number; label: string; value: number; selectable: boolean }
+interface Point { number: number; label: string; who: string; value: number; selectable: boolean }
 
 export class Ranks extends Picture {
   #points: Point[] = [];
@@ -41,7 +41,7 @@ export class Ranks extends Picture {
       const label = ranked ? `rank ${p.rank}` : several && p.pid ? `process ${p.pid} thread ${p.thread}` : `thread ${p.thread}`;
       const known = by.get(label);
       if (known) known.value += value;
-      else by.set(label, { number: ranked ? p.rank : p.thread, label, value, selectable: ranked || !several });
+      else by.set(label, { number: ranked ? p.rank : p.thread, label, who: label + (ranked || !several ? "" : ` (${plain(p.command.split("/").pop()!)})`), value, selectable: ranked || !several });
     }
     return [...by.values()].sort((a, b) => (a.selectable ? a.number - b.number : 0));
   }
@@ -110,10 +110,11 @@ export class Ranks extends Picture {
       g.stroke();
       g.setLineDash([]);
     }
-    const extreme = (v: number) => this.#points.find((p) => p.value === v)?.label ?? "";
-    this.note.textContent = this.app.unknown() || (n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
-      : `mean ${oneText(mean, m.dim)}${histogram ? "" : " (dashed)"}, most ${oneText(most, m.dim)} (${extreme(most)}), least ${oneText(least, m.dim)} (${extreme(least)}); ` +
-        `perfect balance would save the busiest ${oneText(most - mean, m.dim)}.${histogram ? "" : " Orange is more than 1.1 times the mean" + (sure > much ? " and than chance" : "") + (many ? "; of several in a column stand the least and the most." : ".")}${this.#points[0].selectable ? " Drag chooses." : ""}`);
+    const extreme = (v: number) => this.#points.find((p) => p.value === v)?.who ?? "";
+    const alike = this.#points[0]?.selectable; // threads of several processes are not
+    this.note.replaceChildren(this.app.unknown() || (n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
+      : `mean ${oneText(mean, m.dim)}${histogram ? "" : " (dashed)"}, most ${oneText(most, m.dim)} (${extreme(most)}), least ${oneText(least, m.dim)} (${extreme(least)})${alike ? `; perfect balance would save the busiest ${oneText(most - mean, m.dim)}` : ""}.` +
+        (histogram ? "" : " Orange is more than 1.1 times the mean" + (sure > much ? " and than chance" : "") + (many ? "; of several in a column stand the least and the most." : "."))), n > 1 && alike ? el("span.hint", {}, " Drag chooses.") : "");
   }
 
   #makeBins(least: number, most: number): void {
@@ -135,7 +136,7 @@ export class Ranks extends Picture {
     if (this.app.state.plot === "histogram") {
       const b = this.#bins[i];
       this.tell(`${oneText(b.from, m.dim)} to ${oneText(b.to, m.dim)}: ${b.points.length}\n${b.points.slice(0, 8).map((p) => p.label).join(", ")}`, e);
-    } else this.tell(`${this.#points[i].label}: ${oneText(this.#points[i].value, m.dim)}`, e);
+    } else this.tell(`${this.#points[i].who}: ${oneText(this.#points[i].value, m.dim)}`, e);
   }
 
   #drop(e: MouseEvent): void {

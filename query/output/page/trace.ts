@@ -384,7 +384,7 @@ export class Trace extends Picture {
     if (this.#shown.length < this.#all.length && this.app.state.mode === "profiles")
       this.legend.append(el("span.note", {}, `${this.#shown.length} of ${this.#all.length} profiles`));
     if (this.#underlined()) this.legend.append(el("span", {}, "underlined: in the selected row"));
-    this.legend.append(el("span.warn", {}, plain(this.app.whole("ranks", "threads", "time", "prune", "hide"))), el("span.note", {}, "Drag chooses a time (and ranks), the wheel zooms."));
+    this.legend.append(el("span.warn", {}, plain(this.app.whole("ranks", "threads", "time", "prune", "hide"))), el("span.note hint", {}, "Drag chooses a time (and ranks), the wheel zooms."));
   }
 
   // ---- the mouse ----
