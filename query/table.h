@@ -26,6 +26,7 @@ struct column {
     enum dim dim;
     double total;    /* of the whole; NaN: no percentage is shown */
     double base;     /* what percentages are of if it is not the total: a change's is the old value; 0 the total */
+    double sample;   /* what one sample stands for; 0: it is counted exactly, or no amount of samples */
     bool marks_sign; /* a delta: positive values print with + */
     bool orders;     /* the query orders by it, or follows it */
     bool no_total;   /* total is a base for percentages only, not what the column adds up to */

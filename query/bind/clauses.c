@@ -26,6 +26,8 @@ static struct column *add_column(struct run *run, struct program *p, const char 
                                  m->name);
         c->marks_sign = m->side == SIDE_DELTA || m->marks_sign;
         c->no_total = m->marks_sign;
+        if (!m->of_view && !(m->flags & HQDB_METRIC_EXACT))
+            c->sample = (m->weight > 0 ? m->weight : (double)m->period) * m->scale * m->factor;
         c->spare = m->spare;
     }
     return c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A bar for each row, or for more rows than can be read one below the other columns side by side, each as high as the
- * largest of the rows that it stands for. Of ranks and threads what is more than a tenth above the mean is orange;
- * procedures have their colours.
+ * largest of the rows that it stands for. Of ranks and threads what is more than a tenth above the mean, and more than
+ * chance gives, is orange; procedures have their colours.
  */
 #include "query/output/bars.h"
 #include "common/mem.h"
@@ -104,6 +104,17 @@ static bool are_alike(const struct bars *b)
     return b->rows.len > 1 && (b->rows.data[0]->kind == SCOPE_THREAD || b->rows.data[0]->kind == SCOPE_ROOT);
 }
 
+/* What is within 1.96 standard deviations of the mean's samples is chance. */
+static double chance(const struct bars *b)
+{
+    return b->mean > 0 ? 1.96 * sqrt(b->mean * b->t->columns.data[b->column].sample) : 0;
+}
+
+static double above_from(const struct bars *b)
+{
+    return b->mean + fmax(0.1 * b->mean, chance(b));
+}
+
 static uint32_t colour_of(const struct bars *b, size_t row)
 {
     const struct row *r = b->rows.data[row];
@@ -111,7 +122,7 @@ static uint32_t colour_of(const struct bars *b, size_t row)
 
     if (!are_alike(b))
         return palette_colour(row_name(r, own), r->tint);
-    return value_of(b, row) > 1.1 * b->mean ? ABOVE : USUAL;
+    return value_of(b, row) > above_from(b) ? ABOVE : USUAL;
 }
 
 /* ---- a line for each row ---- */
@@ -213,6 +224,9 @@ static void put_heading(const struct bars *b)
                 : b->counted < b->rows.len ? "of those with a value "
                                            : "");
         put_value(b, b->mean);
+        if (b->mean > 0 && b->largest > above_from(b))
+            fprintf(b->out, "; orange is more than 1.1 times that%s",
+                    chance(b) > 0.1 * b->mean ? " and than chance" : "");
     }
     fputs("</text>\n", b->out);
 }
