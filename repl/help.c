@@ -29,6 +29,12 @@ static size_t line_width(void)
     return !width || width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width - 1;
 }
 
+/* What is not to be cut in files and pipes: lines as long as they are. */
+static size_t whole_width(void)
+{
+    return terminal_width() ? line_width() : SIZE_MAX;
+}
+
 /* ---- one word as the tables know it ---- */
 
 struct entry {
@@ -128,10 +134,13 @@ struct search {
 
 static void add_line(struct str *out, const char *left, const char *right)
 {
-    str_addf(out, "  %-*s", COLUMN - 2, left);
     if (strlen(left) > COLUMN - 3) {
+        str_add(out, "  ");
+        opt_wrap(out, left, 2, 4, whole_width());
         str_addc(out, '\n');
         str_repeat(out, ' ', COLUMN);
+    } else {
+        str_addf(out, "  %-*s", COLUMN - 2, left);
     }
     opt_wrap(out, right, COLUMN, COLUMN, line_width());
     str_addc(out, '\n');
@@ -170,7 +179,12 @@ static void tell(void *arg, const struct entry *e)
     if (!(s->begins ? begins(e->name, s->word) : !strcasecmp(e->name, s->word)) &&
         (!e->other || strcasecmp(e->other, s->word)))
         return;
-    str_addf(s->out, "%s%s   (%s)\n  ", s->found ? "\n" : "", e->usage, e->what);
+    AUTO_STR struct str head = {0};
+
+    str_addf(&head, "%s (%s)", e->usage, e->what);
+    str_add(s->out, s->found ? "\n" : "");
+    opt_wrap(s->out, str_cstr(&head), 0, 4, whole_width());
+    str_add(s->out, "\n  ");
     opt_wrap(s->out, e->summary, 2, 2, line_width());
     str_addc(s->out, '\n');
     add_related(s->out, e);
@@ -215,7 +229,7 @@ static size_t explanation(const char *line, size_t length, size_t width)
 /* The text of a topic; a line that is too long for the terminal goes on below its explanation. */
 static void add_topic(struct str *out, const char *text)
 {
-    size_t width = terminal_width() ? line_width() : SIZE_MAX, n;
+    size_t width = whole_width(), n;
 
     for (; *text; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");

@@ -41,6 +41,13 @@ for topic in $("$HQ" help topics | awk '$2 { print $1 }'); do
     longest=$(COLUMNS=80 "$HQ" help "$topic" | wc -L)
     check "help $topic in 80 columns: $longest" [ "$((longest > 0 && longest <= 80))" = 1 ]
 done
+for word in views clauses functions settings formats statements clusters fold routines group regions messages trace imbalance sort; do
+    for columns in 80 60; do
+        longest=$(COLUMNS=$columns "$HQ" help "$word" | wc -L)
+        check "help $word in $columns columns: $longest" [ "$((longest > 0 && longest <= columns))" = 1 ]
+    done
+done
+check "a pipe has usage lines whole" has 'fold of PATTERN | cluster N [of phases ...] [on cputime] [frames K+1] [points N] [instances all|sd|mad] (view)' "$("$HQ" help fold)"
 for columns in 0 -5 abc 60x 100000 ''; do
     check "COLUMNS=$columns" has "$whole" "$(COLUMNS=$columns ask procedures)"
 done
