@@ -85,6 +85,9 @@ export function searchRegex(text: string): RegExp | null {
   }
 }
 
+// Conditions look at single rows.
+export const merges = (s: State): boolean => s.rounds && !s.where && !(s.filter && s.search);
+
 export class App {
   state: State = { ...start };
   selection!: Selection;
@@ -155,7 +158,7 @@ export class App {
     const any = (...keys: (keyof State)[]) => keys.some((k) => changed.has(k)), shape = any("through", "prune", "hide");
     if (shape) this.#shape(s);
     if (shape || any("ranks", "threads", "time")) this.selection = new Selection(this.data, this.chosen());
-    if (shape || any("lines", "rounds")) this.views = new Views(this.data, s.lines, s.rounds);
+    if (shape || any("lines") || this.views.merge !== merges(s)) this.views = new Views(this.data, s.lines, merges(s));
   }
 
   chosen(): Chosen {

@@ -146,7 +146,7 @@ class Page {
     this.#bar.append(this.#viewTabs, el("div.options", {},
       field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"),
       field("through", "through ...", "only samples whose call path matches: main >> exchange > MPI_Wait; not through: not MPI_Init"), field("columns", "+ column", "a column: cputime / @cputime, imbalance(cputime)"),
-      d.kept.profiles && field(who, `${who} ...`, `only these ${who}: 0-3,7`, "\\d+(-\\d+)?(,\\d+(-\\d+)?)*"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
+      d.kept.profiles && field(who, `${who} ...`, `only these ${who}: 0-3,7`, "\\d+(-\\d+)?(,\\d+(-\\d+)?)*"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a recursion is one row for all of its rounds"),
       ...(d.compare ? [] : [button("hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", () => this.#cut("hide"), "hide"),
         button("prune below the selected procedure (b): what it calls becomes its own cost", () => this.#cut("prune"), "prune")]),
       button("flatten: the rows below the top rows take their place", () => this.#flat(), "flatten"),
@@ -162,7 +162,7 @@ class Page {
     // Files of other tools may tell neither samples nor a time.
     const counted = [samples && `${samples} samples`, lost && `${lost} lost`, partial && `${partial} partial`].filter(Boolean).join(", ");
     const time = fact("duration") ?? (d.length > 1 ? oneText(d.length / 1e6, 1) : "");
-    return [counted, `${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}`, time].filter(Boolean).join("; ");
+    return [counted, `${ranks ? `${ranks} rank${ranks > 1 ? "s" : ""}, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}`, time].filter(Boolean).join("; ");
   }
 
   // ---- selecting ----
@@ -203,7 +203,7 @@ class Page {
   }
 
   #zoomTo(n: Node): void {
-    const context = n.inc.length === 1 ? n.inc[0] : 0;
+    const context = n.inc.length === 1 || (n.rounds && !isCall(n.kind)) ? n.inc[0] : 0;
     const zoom = n.kind === Kind.Root ? "" : context ? "c" + context : isCall(n.kind) ? "s" + n.scope : this.app.state.zoom;
     if (n.kind !== Kind.Line) this.app.set({ view: "tree", zoom, selected: "", sort: "" });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of the table: measured, sorted, filtered; which of them are open.
-import { App, metricText, searchRegex } from "./app";
+import { App, merges, metricText, searchRegex } from "./app";
 import { Compiled, compile, deviation, Facts, holds, totalsOf, Z } from "./expr";
 import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, floats, kindNames } from "./data";
 import { csv, linesOf } from "./dom";
@@ -11,6 +11,8 @@ import { baseName, nested } from "./views";
 // A row. What is not on the screen is only measured where it has to be.
 export class Entry {
   kids: Entry[] | null = null;
+  unfolded: Entry[] | null = null; // the same before recursions are folded
+  lowest: Node | null = null;      // of a recursion's last row: what its children are below
   open = false;
   place = 0; siblings = 0; // of so many
   kept = false;            // stays only as an ancestor of rows that match
@@ -112,7 +114,50 @@ export class Rows {
   }
 
   expand(e: Entry): Entry[] {
-    return (e.kids ??= this.#entries(this.app.views.children(this.app.state.view, e.node), e));
+    return (e.kids ??= this.#below(e).map((k) => this.#folded(k)));
+  }
+
+  #below(e: Entry): Entry[] {
+    return (e.unfolded ??= this.#entries(this.app.views.children(this.app.state.view, e.lowest ?? e.node), e));
+  }
+
+  // The only row below another; null: there are more, or none.
+  #onlyOne(e: Entry): Entry | null {
+    const { data: d, state, selection, views } = this.app, c = e.node.context;
+    let found = 0;
+    if (state.view === "tree" && c !== NONE) views.someChild(c, (k) => selection.any(d.first[k], d.first[d.end[k]]) && ++found > 1);
+    return found > 1 || this.#below(e).length !== 1 ? null : e.unfolded![0];
+  }
+
+  // A recursion through several scopes is one block of rows where no other row stands beside them (query/shape/rounds.c,
+  // query/tree/recursion.c).
+  #folded(e: Entry): Entry {
+    const s = this.app.state, chain: Entry[] = [];
+    if (!merges(s) || s.view === "flat") return e;
+    for (let k: Entry | null = e; k && chain.length < 5000; k = this.#onlyOne(k)) chain.push(k);
+    const step = (i: number) => (chain[i].node.rounds || chain[i].node.scope === NONE ? NaN : chain[i].node.scope);
+    let period = 0, times = 0;
+    for (let p = 1; p <= 16 && 3 * p <= chain.length; p++) {
+      let n = p;
+      while (n < chain.length && step(n) === step(n - p)) n++;
+      const t = floor(n / p);
+      if (t > 2 && p * (t - 1) > period * (times - 1)) [period, times] = [p, t];
+    }
+    let up = e.parent, first = e;
+    for (let i = 0; i < period; i++) {
+      const { node, place, siblings } = chain[i], n = { ...node, rounds: times };
+      if (!node.at) {
+        n.inc = n.exc = chain.flatMap((k, at) => (at % period === i && at < period * times ? Array.from(k.node.exc) : [])).sort((a, b) => a - b);
+        n.context = NONE;
+      }
+      const row = new Entry(this.app, n, up);
+      [row.place, row.siblings] = [place, siblings];
+      if (i) up!.kids = [row];
+      else first = row;
+      up = row;
+    }
+    if (period) up!.lowest = chain[period * times - 1].node;
+    return first;
   }
 
   hasKids(e: Entry): boolean {
@@ -215,7 +260,7 @@ export class Rows {
   rebuild(): void {
     this.problem = this.app.problem || this.app.unknown();
     this.#makeColumns();
-    this.roots = this.#entries(this.app.roots(), null);
+    this.roots = this.#entries(this.app.roots(), null).map((e) => this.#folded(e));
     const s = this.app.state;
     for (let n = 0; n < s.flatten && nested(s.view); n++) this.roots = this.#sort(this.roots.flatMap((e) => this.#lifted(e)));
     const where = s.where ? this.#compiled(s.where) : null, regex = s.filter && s.search ? searchRegex(s.search) : null;
@@ -332,7 +377,9 @@ export class Rows {
     for (let c = context; c !== NONE; c = d.parent[c]) path.push(c);
     let found: Entry | null = null, list = this.roots;
     for (const c of path.reverse()) {
-      const next = list.find((e) => e.node.inc[firstAtLeast(e.node.inc, c)] === c);
+      const of = ({ node: { inc } }: Entry) => inc[firstAtLeast(inc, c)] === c;
+      let next: Entry | null = list.find(of) ?? found;
+      while (next && !of(next)) next = next.parent; // a later round
       if (!next) continue;
       found = next;
       if (c !== context) list = this.expand(next);

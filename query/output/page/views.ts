@@ -48,7 +48,7 @@ function joined(parts: Uint32Array[]): Uint32Array {
 }
 
 export class Views {
-  constructor(private d: Data, private lines: boolean, private merge: boolean) {}
+  constructor(private d: Data, private lines: boolean, readonly merge: boolean) {}
 
   roots(view: ViewName): Node[] {
     switch (view) {
