@@ -29,7 +29,7 @@ static size_t line_width(void)
     return !width || width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width - 1;
 }
 
-/* What is not to be cut in files and pipes: lines as long as they are. */
+/* For lines that files and pipes take whole: SIZE_MAX there. */
 static size_t whole_width(void)
 {
     return terminal_width() ? line_width() : SIZE_MAX;

@@ -104,7 +104,7 @@ static bool are_alike(const struct bars *b)
     return b->rows.len > 1 && (b->rows.data[0]->kind == SCOPE_THREAD || b->rows.data[0]->kind == SCOPE_ROOT);
 }
 
-/* What is within 1.96 standard deviations of the mean's samples is chance. */
+/* By chance a value lies within 1.96 standard deviations of the mean's samples. */
 static double chance(const struct bars *b)
 {
     return b->mean > 0 ? 1.96 * sqrt(b->mean * b->t->columns.data[b->column].sample) : 0;
