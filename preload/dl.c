@@ -7,11 +7,13 @@
 #include "preload/modules.h"
 #include "preload/openmp/runtime.h"
 #include "preload/options.h"
+#include "preload/process.h"
 
 #include <dlfcn.h>
 
 EXPORT int dlclose(void *handle)
 {
+    process_check(); /* else a child of a bare system call would tell its parent's file what it has closed */
     bool active = options.active;
 
     if (active)

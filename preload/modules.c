@@ -379,6 +379,11 @@ void modules_closing(void)
 
 void modules_forget(void)
 {
+    uint32_t count = atomic_load(&modules);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (table[i])
+            table[i]->record = NULL; /* in the parent's file; there is none here before the first sample */
     atomic_store(&modules_unloading.closing, own_closing);
     module_path_forget();
 }

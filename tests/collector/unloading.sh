@@ -60,5 +60,10 @@ for way in REALTIME@8000/s CPUTIME@1000/s; do
         check "held up, $way: is measured, by the right names" holds "$(named | awk '{ print $1 " > 10 && " $2 " == 0" }')"
     fi
     check "held up, $way: full paths" full 99
+    # A child has no measurement file before its first sample, and nothing of its parent's.
+    record -e $way -- "$PROGRAMS/unloads" "$TMP" -1
+    check "closed in children, $way: runs" [ $status = 0 ]
+    check "closed in children, $way: they end as they would" grep -qx '0 children did not end by themselves' "$TMP/out"
+    check "closed in children, $way: the parent is measured on, by the right names" holds "$(named | awk '{ print $1 " > 100 && " $2 " == 0" }')"
 done
 finish

@@ -5,7 +5,8 @@
  * are alike in size) in eight threads. Plugin n runs below call_n, so that a sample with another one's name tells
  * itself. With 0 for ROUNDS: while a thread is held up at the end of dlclose, where the plugin is unmapped and the
  * loader has forgotten it, another opens the next one, at the same place, and runs it. It is held up here (`dlclose` of
- * the next library in the order of search is wrapped once more) since programs' own wrappers do that.
+ * the next library in the order of search is wrapped once more) since programs' own wrappers do that. With -1: children,
+ * made by fork and by a bare system call, close a plugin that their parent goes on to run in.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +15,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { THREADS = 8 };
 typedef long entry_function(long);
@@ -105,6 +109,27 @@ static void hold_up(void)
     pthread_join(thread, NULL);
 }
 
+static void close_in_children(void)
+{
+    void *plugin;
+    entry_function *entry = open_plugin(0, &plugin);
+    int bad = 0;
+
+    callers[0](entry, 100000);
+    for (int i = 0; i < 40; i++) {
+        int status;
+        pid_t child = i % 2 ? fork() : (pid_t)syscall(SYS_fork);
+
+        if (child == 0) {
+            dlclose(plugin);
+            _exit(3);
+        }
+        bad += waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 3;
+    }
+    callers[0](entry, 300000);
+    printf("%d children did not end by themselves\n", bad);
+}
+
 int main(int count, char **words)
 {
     pthread_t thread[THREADS];
@@ -115,6 +140,8 @@ int main(int count, char **words)
     rounds = atol(words[2]);
     if (rounds == 0)
         hold_up();
+    if (rounds < 0)
+        close_in_children();
     for (long i = 0; i < THREADS && rounds; i++)
         pthread_create(&thread[i], NULL, open_and_close, (void *)(i * 3));
     for (int i = 0; i < THREADS && rounds; i++)
