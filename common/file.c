@@ -40,6 +40,10 @@ static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
     out->data = out->mapping ? out->mapping : (const uint8_t *)"";
     out->size = (size_t)st.st_size;
     out->path = xstrdup(path);
+    out->opened.device = st.st_dev;
+    out->opened.inode = st.st_ino;
+    out->opened.seconds = st.st_mtim.tv_sec;
+    out->opened.nanoseconds = st.st_mtim.tv_nsec;
     if (out->mapping)
         out->guard = guard_add(out->mapping, out->size, out->path, GUARD_END);
     return NULL;
@@ -54,6 +58,20 @@ struct hq_error *file_map_open(const char *path, struct file_map *out)
     if (fd < 0)
         return hq_error_errno(HQ_DATA, "%s: cannot be opened", path);
     return map_fd(fd, path, out);
+}
+
+enum file_change file_map_change(const struct file_map *map)
+{
+    struct stat st;
+
+    if (stat(map->path, &st) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? FILE_GONE : FILE_AS_OPENED;
+    if (st.st_dev != map->opened.device || st.st_ino != map->opened.inode)
+        return FILE_REPLACED;
+    return (size_t)st.st_size == map->size && st.st_mtim.tv_sec == map->opened.seconds &&
+                   st.st_mtim.tv_nsec == map->opened.nanoseconds
+               ? FILE_AS_OPENED
+               : FILE_WRITTEN;
 }
 
 void file_map_close(struct file_map *map)

@@ -28,10 +28,18 @@ struct file_map {
     char *path;
     void *mapping;       /* private: NULL for an empty file */
     struct guard *guard; /* private: of the mapping */
+    struct {
+        uint64_t device, inode;
+        int64_t seconds, nanoseconds; /* when it was written last */
+    } opened;                         /* private */
 };
 
 /* Refuses directories, devices, pipes, and does not wait on them. */
 struct hq_error *file_map_open(const char *path, struct file_map *out);
+/* How the file has changed since. Only what is written into it changes what is in the map: with FILE_GONE and
+ * FILE_REPLACED that is still the file of before. Where it cannot be looked at it counts as it was. */
+enum file_change { FILE_AS_OPENED, FILE_GONE, FILE_REPLACED, FILE_WRITTEN };
+enum file_change file_map_change(const struct file_map *map);
 /* A zeroed map is allowed. */
 void file_map_close(struct file_map *map);
 

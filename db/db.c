@@ -262,6 +262,11 @@ struct hq_error *db_open(const char *path, struct db **out)
     return NULL;
 }
 
+enum file_change db_change(const struct db *db)
+{
+    return file_map_change(&db->file->map);
+}
+
 void db_close(struct db *db)
 {
     if (!db)

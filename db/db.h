@@ -22,6 +22,7 @@
 #define HQ_DB_DB_H
 
 #include "common/err.h"
+#include "common/file.h"
 #include "format/database.h"
 #include "format/known.h"
 #include "format/scope.h"
@@ -74,6 +75,8 @@ struct db {
 /* Opens a database directory or file. HQ_DATA with one sentence if it is missing, damaged or too new. */
 struct hq_error *db_open(const char *path, struct db **out);
 void db_close(struct db *db);
+/* How its file has changed since; after FILE_WRITTEN it is to be asked nothing more. */
+enum file_change db_change(const struct db *db);
 
 /* A text; "" for an offset outside the section. */
 const char *db_string(const struct db *db, uint32_t offset);

@@ -112,6 +112,22 @@ static struct hq_error *join_runs(const char *directory)
     return run_set_join(&set);
 }
 
+static struct hq_error *load(struct session *s, const char *path, struct db **out)
+{
+    if (file_is_absent(path))
+        return no_database(s, path);
+    /* A set of runs stands for all runs of the new program, joined. */
+    AUTO_FREE char *joined = run_set_is(path) ? run_set_joined(path, RUN_NEW) : NULL;
+
+    if (joined && file_is_absent(joined))
+        HQ_TRY(join_runs(path));
+    HQ_TRY(import_prepare(joined ? joined : path, &(struct build_options){0}, out));
+    tell_damage(*out, path);
+    if (facts_damaged(*out))
+        s->status = exit_worse(s->status, HQ_DATA);
+    return NULL;
+}
+
 static struct hq_error *add(struct session *s, const char *path, const char *alias, struct named_db **out)
 {
     AUTO_FREE char *expanded = file_expand_home(path);
@@ -124,17 +140,7 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
         free(name);
         name = xstrdup(expanded);
     }
-    if (file_is_absent(expanded))
-        return no_database(s, expanded);
-    /* A set of runs stands for all runs of the new program, joined. */
-    AUTO_FREE char *joined = run_set_is(expanded) ? run_set_joined(expanded, RUN_NEW) : NULL;
-
-    if (joined && file_is_absent(joined))
-        HQ_TRY(join_runs(expanded));
-    HQ_TRY(import_prepare(joined ? joined : expanded, &(struct build_options){0}, &db));
-    tell_damage(db, expanded);
-    if (facts_damaged(db))
-        s->status = exit_worse(s->status, HQ_DATA);
+    HQ_TRY(load(s, expanded, &db));
     vec_push(&s->databases, (struct named_db){.path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db});
     *out = &vec_last(&s->databases);
     return NULL;
@@ -162,10 +168,46 @@ static struct hq_error *find_db(void *arg, const char *name, struct db **out)
     return NULL;
 }
 
+struct hq_error *session_unchanged(struct session *s)
+{
+    vec_foreach(d, &s->databases) {
+        enum file_change change = db_change(d->db);
+        bool own = !strncmp(d->db->path, d->path, strlen(d->path)); /* not in the cache of imports */
+
+        if (change == FILE_WRITTEN)
+            return hq_error_new(HQ_DATA,
+                                "%s: somebody has written into it since it was opened; `open %s` opens it again",
+                                d->db->path, d->path);
+        if (change == FILE_AS_OPENED || !own || d->told)
+            continue;
+        d->told = true;
+        if (change == FILE_GONE)
+            log_warn("%s: has been removed since it was opened; what is answered is of the file before", d->db->path);
+        else
+            log_warn("%s: is another file now; what is answered is of the one before, and `open %s` opens the new one",
+                     d->db->path, d->path);
+    }
+    return NULL;
+}
+
+/* Opens what stands there now. What has been asked of the file before still points into that. */
+static struct hq_error *open_again(struct session *s, struct named_db *d)
+{
+    struct db *db;
+
+    HQ_TRY(load(s, d->path, &db));
+    vec_push(&s->replaced, d->db);
+    d->db = db;
+    d->told = false;
+    return NULL;
+}
+
 struct hq_error *session_open(struct session *s, const char *path, const char *alias)
 {
     struct named_db *d = find(s, path);
 
+    if (d && db_change(d->db) != FILE_AS_OPENED)
+        HQ_TRY(open_again(s, d));
     if (d && alias && strcmp(alias, d->alias)) {
         free(d->alias);
         d->alias = xstrdup(alias);

@@ -35,6 +35,9 @@ void session_deinit(struct session *s)
         free(d->alias);
     }
     vec_deinit(&s->databases);
+    vec_foreach(d, &s->replaced)
+        db_close(*d);
+    vec_deinit(&s->replaced);
     vec_foreach(c, &s->changes)
         free(*c);
     vec_deinit(&s->changes);
@@ -147,10 +150,15 @@ static struct hq_error *evaluate(struct session *s, const struct statement *st, 
 {
     struct progress progress;
 
+    HQ_TRY(session_unchanged(s));
     progress_start(&progress, s->prompt ? "working (Ctrl-C cancels)" : "working", 0, false);
     struct hq_error *error = limits_query(&s->env, st, out);
 
     progress_finish(&progress);
+    if (!error && (error = session_unchanged(s))) {
+        table_destroy(*out);
+        *out = NULL;
+    }
     return error;
 }
 

@@ -20,11 +20,13 @@ struct named_db {
     char *path;  /* as it was given */
     char *alias; /* what `open` called it, or the last part of the path */
     struct db *db;
+    bool told; /* that its file has gone, or is another one now */
 };
 
 struct session {
     struct query_env env;
     VEC(struct named_db) databases;   /* env.db is one of them */
+    VEC(struct db *) replaced;        /* the files of before of some of these */
     VEC(struct parameter) parameters; /* -D NAME=VALUE; not owned */
     VEC(bool) parameter_used;         /* of each: some text has named it */
     VEC(char *) changes;              /* let, set and open statements, in order: what `undo` takes back */
@@ -80,10 +82,13 @@ bool session_error(struct session *s, struct hq_error *error);
 /* ---- databases (repl/databases.c) ---- */
 
 /* Opens, building it if need be, and makes it the current one. alias may be NULL. An alias that is known switches to
- * it. */
+ * it, if its file is as it was. */
 struct hq_error *session_open(struct session *s, const char *path, const char *alias);
 /* Whether a directory is a recording or holds a database. */
 bool looks_like_database(const char *directory);
+/* Refuses what would be answered from a file that somebody writes into, and tells once of one that has gone or been
+ * replaced since it was opened: opened again it is the new one. */
+struct hq_error *session_unchanged(struct session *s);
 /* The database that env.db is. */
 const struct named_db *session_current(const struct session *s);
 

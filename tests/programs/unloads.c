@@ -5,8 +5,8 @@
  * are alike in size) in eight threads. Plugin n runs below call_n, so that a sample with another one's name tells
  * itself. With 0 for ROUNDS: while a thread is held up at the end of dlclose, where the plugin is unmapped and the
  * loader has forgotten it, another opens the next one, at the same place, and runs it. It is held up here (`dlclose` of
- * the next library in the order of search is wrapped once more) since programs' own wrappers do that. With -1: children,
- * made by fork and by a bare system call, close a plugin that their parent goes on to run in.
+ * the next library in the order of search is wrapped once more) since programs' own wrappers do that. With -1:
+ * children, made by fork and by a bare system call, close a plugin that their parent goes on to run in.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
