@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 
 #ifndef SS_AUTODISARM
 #define SS_AUTODISARM (1u << 31) /* the C library's headers do not know it */
@@ -14,6 +16,78 @@
 __thread struct altstack altstack __attribute__((tls_model("initial-exec")));
 
 enum { SMALLEST = 2048 }; /* what the kernel takes */
+
+struct altstack_place {
+    _Atomic(struct altstack_place *) next;
+    char *memory;
+};
+
+/* MOST stacks are made at a time, of which PAGE has the places, and so many spare ones keep what was written to them.
+ */
+enum { PAGE = 4096, MOST = 32 };
+
+/* The first of the spare places, and in the upper bits how often that changed: it may be taken, and given back with
+ * another one behind it, while somebody looks at it. */
+static _Atomic uint64_t spare;
+static _Atomic uint32_t spares, made;
+static const uint64_t ADDRESS = (UINT64_C(1) << 48) - 1;
+
+static void put(struct altstack_place *place)
+{
+    uint64_t head = atomic_load(&spare);
+
+    do
+        atomic_store(&place->next, (struct altstack_place *)(head & ADDRESS));
+    while (!atomic_compare_exchange_weak(&spare, &head, (uint64_t)place | ((head & ~ADDRESS) + ADDRESS + 1)));
+    atomic_fetch_add(&spares, 1);
+}
+
+static struct altstack_place *get(void)
+{
+    uint64_t head = atomic_load(&spare), next;
+
+    do {
+        if (!(head & ADDRESS))
+            return NULL;
+        next = (uint64_t)atomic_load(&((struct altstack_place *)(head & ADDRESS))->next);
+    } while (!atomic_compare_exchange_weak(&spare, &head, next | ((head & ~ADDRESS) + ADDRESS + 1)));
+    atomic_fetch_sub(&spares, 1);
+    return (struct altstack_place *)(head & ADDRESS);
+}
+
+/* As many again as there are, since most programs have few threads. */
+static struct altstack_place *make(void)
+{
+    uint32_t before = atomic_load(&made), count = before < 1 ? 1 : before < MOST ? before : MOST;
+    struct altstack_place *places = raw_memory(PAGE + (size_t)count * ALTSTACK_BYTES);
+
+    if (!places && count > 1)
+        places = raw_memory(PAGE + (size_t)(count = 1) * ALTSTACK_BYTES);
+    if (!places)
+        return NULL;
+    atomic_fetch_add(&made, count);
+    for (uint32_t i = 0; i < count; i++)
+        places[i].memory = (char *)places + PAGE + (size_t)i * ALTSTACK_BYTES;
+    for (uint32_t i = 1; i < count; i++)
+        put(&places[i]);
+    return places;
+}
+
+struct altstack_place *altstack_take(void)
+{
+    struct altstack_place *place = get();
+
+    return place ? place : make();
+}
+
+void altstack_give_back(struct altstack_place *place)
+{
+    if (!place)
+        return;
+    if (atomic_load(&spares) >= MOST && !raw_frozen)
+        raw_madvise(place->memory, ALTSTACK_BYTES, MADV_DONTNEED);
+    put(place);
+}
 
 /* Does the caller run on the stack that the program believes in? As the kernel sees it: by the stack pointer. */
 static bool runs_there(void)
@@ -111,27 +185,30 @@ EXPORT void __longjmp_chk(struct __jmp_buf_tag *buffer, int value)
     __builtin_unreachable();
 }
 
-void altstack_begin(void)
+void altstack_begin(struct altstack_place *place)
 {
     stack_t now;
 
-    if (altstack.memory || REAL(sigaltstack)(NULL, &now) != 0)
+    if (altstack.memory || !place || REAL(sigaltstack)(NULL, &now) != 0) {
+        altstack_give_back(place);
         return;
-    altstack.memory = raw_memory(ALTSTACK_BYTES);
+    }
+    altstack.place = place;
+    altstack.memory = place->memory;
     if (!(now.ss_flags & SS_AUTODISARM))
         replace(&now);
 }
 
 void altstack_end(void)
 {
-    void *memory = altstack.memory;
+    struct altstack_place *place = altstack.place;
 
     altstack.memory = NULL;
+    altstack.place = NULL;
     if (altstack.replaced) {
         altstack.replaced = false;
         if (REAL(sigaltstack)(&altstack.asked, NULL) != 0)
             return; /* the thread ends in a handler that runs there */
     }
-    if (memory)
-        raw_munmap(memory, ALTSTACK_BYTES);
+    altstack_give_back(place);
 }

@@ -6,6 +6,9 @@
  * our handler alone, and the program is told what it has asked for. A handler of the program that wants its alternate
  * stack is moved there before it begins (entry.h); where it was given none it runs on ours, where the stack is.
  *
+ * A thread that maps or unmaps memory holds up all others of its process for as long as it is kept from a processor
+ * itself, so stacks are made many at a time, by who creates threads, and go from those that end to those that begin.
+ *
  * A stack set with SS_AUTODISARM, which the kernel takes away while a handler runs, is left to the kernel.
  */
 #ifndef HQ_PRELOAD_ALTSTACK_H
@@ -16,19 +19,26 @@
 
 enum { ALTSTACK_BYTES = 64 << 10 };
 
+struct altstack_place; /* the memory of one */
+
 /* The alternate stack of the calling thread. */
 struct altstack {
-    void *memory;  /* ALTSTACK_BYTES, NULL: none */
-    stack_t asked; /* what the program believes in while the kernel has `memory` */
-    bool replaced; /* it has */
+    void *memory;                 /* ALTSTACK_BYTES, NULL: none */
+    struct altstack_place *place; /* which that is */
+    stack_t asked;                /* what the program believes in while the kernel has `memory` */
+    bool replaced;                /* it has */
 };
 
 extern __thread struct altstack altstack __attribute__((tls_model("initial-exec")));
 
-/* Before the calling thread is sampled. In a forked child it has its stack already. */
-void altstack_begin(void);
+/* For a thread that is to be created; NULL: no memory. Given to altstack_begin, or back. */
+struct altstack_place *altstack_take(void);
+void altstack_give_back(struct altstack_place *place);
 
-/* The thread ends: gives the memory back. */
+/* Before the calling thread is sampled. In a forked child it has its stack already, and needs no place. */
+void altstack_begin(struct altstack_place *place);
+
+/* The thread ends: gives the place back. */
 void altstack_end(void);
 
 #endif

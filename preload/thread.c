@@ -146,7 +146,7 @@ static void find_stack(void)
     pthread.destroy(&attributes);
 }
 
-static void begin(void)
+static void begin(struct altstack_place *place)
 {
     uint64_t mask = 0;
 
@@ -158,7 +158,7 @@ static void begin(void)
     self.alive = true;
     self.busy = 0;
     self.stack = stacks_add(self.stack_low, self.stack_high);
-    altstack_begin();
+    altstack_begin(place);
     signal_retake();
     signal_unblock();
     sources_start();
@@ -250,7 +250,7 @@ void thread_begin_first(void)
         find_first_stack();
     stacks_forget();
     delay_begin();
-    begin();
+    begin(altstack.memory ? NULL : altstack_take());
 }
 
 uint32_t thread_count(void)
@@ -274,6 +274,7 @@ struct beginning {
     void *(*routine)(void *);
     thrd_start_t routine_c11;
     void *argument;
+    struct altstack_place *place;
     uint32_t number, creator, lane, node;
     bool blocks; /* SIGTRAP, as its creator does */
 };
@@ -292,7 +293,7 @@ static void *run(void *data)
     if (have_key)
         pthread.setspecific(ending, (void *)1);
     note_number();
-    begin();
+    begin(beginning.place);
     if (beginning.routine_c11)
         return (void *)(uintptr_t)beginning.routine_c11(beginning.argument);
     return beginning.routine(beginning.argument);
@@ -314,8 +315,10 @@ static struct beginning *make_beginning(void)
     struct place here = thread_here();
     beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
     if (beginning) {
-        *beginning = (struct beginning){
-            .number = atomic_fetch_add(&threads, 1), .creator = self.number, .blocks = blocked_is()};
+        *beginning = (struct beginning){.number = atomic_fetch_add(&threads, 1),
+                                        .creator = self.number,
+                                        .blocks = blocked_is(),
+                                        .place = altstack_take()};
         beginning->lane = here.node != NO_NODE ? self.lane->number : 0;
         beginning->node = here.node != NO_NODE ? here.node : 0;
     }
@@ -347,8 +350,10 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, struct be
     self.alone = false;
     int error = REAL(pthread_create)(thread, with_room(attributes, &copy), run, beginning);
     signal_retake();
-    if (error)
+    if (error) {
+        altstack_give_back(beginning->place);
         free(beginning);
+    }
     return error;
 }
 
