@@ -4,8 +4,8 @@
  * a loop behind a directive has the directive's line, and gfortran gives a vectorised DO that of a statement in it. The
  * machine code tells which lines a loop goes through. It is the loop statement that holds these: if the line found so
  * far is in the head of one that does, that one; else the one with most of them, of several the innermost, inside of
- * the statement that the loop around it is. What no statement holds (loops of goto, of macros, of whole arrays) keeps
- * its line.
+ * the statement that the loop around it is. A loop of Fortran's GOTO has the line of the label that it goes back to.
+ * Others that no statement holds (of macros, of whole arrays) keep their line, or have that of the first of several.
  */
 #include "common/search.h"
 #include "structure/source/sources.h"
@@ -110,7 +110,8 @@ static void find_statements(struct sourcing *s)
             continue;
         book_source(m->b, path, sources_state(m->image->sources, path));
         s->of[l] = sources_statements(m->image->sources, path);
-        if (s->of[l] && (!s->of[l]->loops.len || !is_source_of(m, place, path)))
+        if (s->of[l] &&
+            ((!s->of[l]->loops.len && !s->of[l]->rounds.len && !s->of[l]->arrays.len) || !is_source_of(m, place, path)))
             s->of[l] = NULL;
     }
 }
@@ -194,6 +195,16 @@ static bool is_over_array(const struct statements *of, uint32_t line)
     return n && of->arrays.data[n - 1].last >= line;
 }
 
+/* The line in which a statement begins that is no loop statement. */
+static uint32_t first_line(const struct statements *of, uint32_t line)
+{
+    size_t n = vec_upto(&of->parts, first, line);
+
+    if (is_over_array(of, line))
+        return of->arrays.data[vec_upto(&of->arrays, first, line) - 1].first;
+    return n && of->parts.data[n - 1].last >= line ? of->parts.data[n - 1].first : line;
+}
+
 /* Whether both loops are of one inlined procedure and file. */
 static bool is_beside(const struct maker *m, uint32_t a, uint32_t b)
 {
@@ -211,15 +222,15 @@ static uint32_t outer_statement(const struct sourcing *s, uint32_t loop)
     return l == LOOP_NONE ? STATEMENT_NONE : s->statement[l];
 }
 
-/* Whether a loop around one is this statement. */
+/* Whether loops around one are all that this statement is. */
 static bool is_taken(const struct sourcing *s, uint32_t loop, uint32_t statement)
 {
     const struct maker *m = s->m;
+    uint32_t left = s->of[loop]->loops.data[statement].ranges;
 
-    for (uint32_t l = m->loops->list[loop].parent; l != LOOP_NONE; l = m->loops->list[l].parent)
-        if (s->statement[l] == statement && is_beside(m, l, loop))
-            return true;
-    return false;
+    for (uint32_t l = m->loops->list[loop].parent; l != LOOP_NONE && left; l = m->loops->list[l].parent)
+        left -= s->statement[l] == statement && is_beside(m, l, loop);
+    return !left;
 }
 
 /* Whether of two statements with as many of the lines the first is the better one: the inner one, if it is a loop at
@@ -276,7 +287,7 @@ static void part_from_inner(struct sourcing *s, uint32_t loop)
 {
     uint32_t own = s->statement[loop], inner = inner_of(s, loop, own), around;
 
-    if (inner == LOOP_NONE)
+    if (inner == LOOP_NONE || (own != STATEMENT_NONE && s->of[loop]->loops.data[own].ranges > 1))
         return;
     around = statement_around(s, loop, s->statement[inner]);
     if (around == STATEMENT_NONE || is_taken(s, loop, around))
@@ -295,6 +306,66 @@ static bool is_way_round(const struct sourcing *s, uint32_t loop)
     const struct line_of_loop *lines = lines_of(s, loop, &count);
 
     return count && lines[0].line < s->m->places[loop].line && (!n || s->of[loop]->gotos.data[n - 1].line < in->first);
+}
+
+/* The loop of GOTO that one is: the smallest that holds so much of it, and of which it is a good part. It lies in the
+ * statement around, and is no other loop's. NULL: none. */
+static const struct line_span *round_of(const struct sourcing *s, uint32_t loop)
+{
+    const struct maker *m = s->m;
+    const struct statements *of = s->of[loop];
+    uint32_t outer = outer_statement(s, loop);
+    const struct line_span *best = NULL;
+    size_t count;
+    const struct line_of_loop *lines = lines_of(s, loop, &count);
+
+    for (size_t i = count ? vec_upto(&of->rounds, first, lines[count - 1].line) : 0; i-- > 0;) {
+        const struct line_span *r = &of->rounds.data[i];
+        size_t inside = 0;
+
+        if (r->first < s->from[loop])
+            break;
+        for (size_t k = 0; k < count; k++)
+            inside += lines[k].line >= r->first && lines[k].line <= r->last;
+        if (inside * PARTS < count * INSIDE || (lines[count - 1].line - lines[0].line) * 2 < r->last - r->first ||
+            (outer != STATEMENT_NONE &&
+             !(of->loops.data[outer].first < r->first && holds(&of->loops.data[outer], r->last))))
+            continue;
+        if (!best || r->last - r->first < best->last - best->first)
+            best = r;
+    }
+    for (uint32_t l = m->loops->list[loop].parent; best && l != LOOP_NONE; l = m->loops->list[l].parent)
+        if (is_beside(m, l, loop) && m->places[l].line == best->first)
+            return NULL;
+    return best;
+}
+
+/* A loop that no statement holds, or that of a loop around it or in it. */
+static bool is_open(const struct sourcing *s, uint32_t loop)
+{
+    uint32_t own = s->statement[loop];
+
+    return own == STATEMENT_NONE || is_taken(s, loop, own) ||
+           (s->of[loop]->loops.data[own].ranges == 1 && inner_of(s, loop, own) != LOOP_NONE);
+}
+
+/* Loops of GOTO, the outer ones first, and the others that no statement holds. */
+static void name_others(struct sourcing *s, const bool *told)
+{
+    struct loop_place *places = s->m->places;
+
+    for (uint32_t l = 0; l < s->m->loops->count; l++) {
+        const struct line_span *r = s->of[l] && s->of[l]->rounds.len && !told[l] && is_open(s, l) ? round_of(s, l)
+                                                                                                  : NULL;
+
+        if (r) {
+            s->statement[l] = STATEMENT_NONE;
+            places[l].line = r->first;
+            places[l].basis = LOOP_BY_SOURCE;
+        } else if (s->of[l] && s->statement[l] == STATEMENT_NONE) {
+            places[l].line = first_line(s->of[l], places[l].line);
+        }
+    }
 }
 
 static void name_loop(struct sourcing *s, uint32_t loop, bool told)
@@ -331,6 +402,7 @@ void tree_name_by_source(struct maker *m)
     for (uint32_t l = (uint32_t)n; l-- > 0;)
         if (s.of[l])
             part_from_inner(&s, l);
+    name_others(&s, told);
     for (uint32_t l = 0; l < n; l++)
         if (s.statement[l] != STATEMENT_NONE)
             name_loop(&s, l, told[l]);

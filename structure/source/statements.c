@@ -32,4 +32,6 @@ void statements_deinit(struct statements *s)
     vec_deinit(&s->loops);
     vec_deinit(&s->gotos);
     vec_deinit(&s->arrays);
+    vec_deinit(&s->rounds);
+    vec_deinit(&s->parts);
 }

@@ -23,6 +23,7 @@ struct loop_statement {
     uint32_t told;   /* what names it: `first`, or the line of `while` behind do { } */
     uint32_t parent; /* the statement around it, STATEMENT_NONE */
     bool unrolled;   /* DO with so few rounds, all known, that compilers leave no loop of it */
+    uint32_t ranges; /* loops that it is: those of DO CONCURRENT and FORALL have several indices */
 };
 
 struct line_span {
@@ -37,6 +38,8 @@ struct statements {
     VEC(struct loop_statement) loops; /* in the order of the text: parents come first */
     VEC(struct goto_line) gotos;      /* ascending */
     VEC(struct line_span) arrays; /* ascending: statements over whole arrays or sections of them, loops of their own */
+    VEC(struct line_span) rounds; /* Fortran, ascending: from a labelled statement to the last GOTO back to it */
+    VEC(struct line_span) parts;  /* Fortran, ascending: other statements that are written over several lines */
 };
 
 /* The scanner for a file of this name: C and what is like it, Fortran in free form, in fixed form; NULL: none. */

@@ -342,9 +342,10 @@ static void loop(struct parser *p)
     take(p);
     if (!is_do && peek(p) != '(')
         return;
-    vec_push(&p->out->loops,
-             (struct loop_statement){
-                 .above = t->above ? t->above : t->line, .first = t->line, .told = t->line, .parent = around});
+    vec_push(
+        &p->out->loops,
+        (struct loop_statement){
+            .above = t->above ? t->above : t->line, .first = t->line, .told = t->line, .parent = around, .ranges = 1});
     p->loop = number;
     if (!is_do)
         head(p);

@@ -17,6 +17,11 @@ struct open_do {
     bool forall;
 };
 
+struct label {
+    unsigned long label;
+    uint32_t line, round; /* round: in rounds, STATEMENT_NONE: nothing goes back to it yet */
+};
+
 struct branch {  /* of a conditional of the preprocessor, while it is open */
     size_t open; /* loops that were open in front of it */
     bool skip;
@@ -33,6 +38,7 @@ struct scanner {
     uint32_t above; /* line of the first directive behind the last statement, 0: none */
     VEC(struct open_do) open;
     VEC(struct branch) branches;
+    VEC(struct label) labels; /* of the procedure so far */
 };
 
 static bool begins(const char *s, const char *with)
@@ -107,6 +113,19 @@ static bool is_short(const char *s)
     return end != at && !*end && last >= first && last - first < FEW;
 }
 
+/* The indices of DO CONCURRENT and FORALL: `(i=1:n,j=1:m,mod(i+j,2)==0)` has two. */
+static uint32_t count_ranges(const char *s)
+{
+    uint32_t count = 0;
+    int open = 0;
+
+    for (s = strchr(s, '('); s && *s; s++) {
+        open += (*s == '(') - (*s == ')');
+        count += open == 1 && *s == '=' && s[1] != '=' && (isalnum((unsigned char)s[-1]) || s[-1] == '_');
+    }
+    return count ? count : 1;
+}
+
 static const char *without_name(const char *s)
 {
     const char *at = s;
@@ -139,6 +158,7 @@ static void open_loop(struct scanner *s, unsigned long label, bool forall)
                                  .end = s->last,
                                  .told = s->first,
                                  .parent = s->open.len ? vec_last(&s->open).loop : STATEMENT_NONE,
+                                 .ranges = 1,
                              });
     vec_push(&s->open, (struct open_do){number, label, forall});
 }
@@ -160,11 +180,42 @@ static bool is_array(const char *s)
     return false;
 }
 
-static bool is_goto(const char *s)
+/* The labels of `goto10`, `if(x)goto10`, `goto(10,20),i` and `if(x)10,20,30`; NULL: it is none of these. */
+static const char *labels_of(const char *s)
 {
     const char *behind = begins(s, "if(") ? past_group(s + strlen("if")) : s;
 
-    return behind && begins(behind, "goto") && behind[strlen("goto")] != '=';
+    if (behind && begins(behind, "goto") && behind[strlen("goto")] != '=')
+        return behind + strlen("goto");
+    return behind && behind != s && isdigit((unsigned char)*behind) ? behind : NULL;
+}
+
+/* A statement that goes back to one above it closes a loop. */
+static void go_back(struct scanner *s, const char *labels)
+{
+    labels += *labels == '(';
+    while (isdigit((unsigned char)*labels)) {
+        char *end;
+        unsigned long label = strtoul(labels, &end, 10);
+        size_t i = s->labels.len;
+
+        while (i && s->labels.data[i - 1].label != label)
+            i--;
+        if (i && s->labels.data[i - 1].round == STATEMENT_NONE) {
+            s->labels.data[i - 1].round = (uint32_t)s->out->rounds.len;
+            vec_push(&s->out->rounds, (struct line_span){s->labels.data[i - 1].line, s->last});
+        } else if (i) {
+            s->out->rounds.data[s->labels.data[i - 1].round].last = s->last;
+        }
+        labels = *end == ',' ? end + 1 : end;
+    }
+}
+
+static int by_first(const void *x, const void *y)
+{
+    const struct line_span *a = x, *b = y;
+
+    return a->first != b->first ? (a->first < b->first ? -1 : 1) : (a->last > b->last) - (a->last < b->last);
 }
 
 static void statement(struct scanner *s)
@@ -174,9 +225,13 @@ static void statement(struct scanner *s)
 
     if (!*text)
         return;
+    if (s->label && !begins(text, "format("))
+        vec_push(&s->labels, (struct label){s->label, s->first, STATEMENT_NONE});
     if (is_do(text, &label)) {
         open_loop(s, label, false);
         vec_last(&s->out->loops).unrolled = is_short(text);
+        if (begins(text, "doconcurrent("))
+            vec_last(&s->out->loops).ranges = count_ranges(text);
     } else if (begins(text, "enddo")) {
         if (s->open.len && !vec_last(&s->open).forall && !vec_last(&s->open).label)
             close_loop(s);
@@ -185,12 +240,17 @@ static void statement(struct scanner *s)
             close_loop(s);
     } else if (begins(text, "forall(") && (behind = past_group(text + strlen("forall"))) && !*behind) {
         open_loop(s, 0, true);
-    } else if (ends_unit(text)) {
+        vec_last(&s->out->loops).ranges = count_ranges(text);
+    } else if (ends_unit(text) || !strcmp(text, "contains")) {
         s->open.len = 0;
-    } else if (is_goto(text)) {
+        s->labels.len = 0;
+    } else if ((behind = labels_of(text))) {
         vec_push(&s->out->gotos, (struct goto_line){s->first});
+        go_back(s, behind);
     } else if (is_array(text)) {
         vec_push(&s->out->arrays, (struct line_span){s->first, s->last});
+    } else if (s->first != s->last) {
+        vec_push(&s->out->parts, (struct line_span){s->first, s->last});
     }
     /* Several loops may end in one labelled statement, ENDDO or not. */
     while (s->label && s->open.len && vec_last(&s->open).label == s->label)
@@ -354,7 +414,9 @@ static void scan(const char *text, size_t size, bool fixed, struct statements *o
         text = stop + 1;
     }
     finish(&s);
+    vec_sort(&out->rounds, by_first);
     str_deinit(&s.text);
+    vec_deinit(&s.labels);
     vec_deinit(&s.open);
     vec_deinit(&s.branches);
 }

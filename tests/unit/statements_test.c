@@ -112,6 +112,34 @@ TEST(arrays_short_loops_and_gotos)
     statements_deinit(&s);
 }
 
+TEST(loops_of_goto)
+{
+    const char *text = "10 continue\n x = 1\n if (x > 2) goto 10\n go to 20\n20 y = 1\n"
+                       "if (y) 20, 30, 40\n30 z = 1 + &\n  2\n40 goto (20, 50), i\nend\n"
+                       "10 format (1x)\ngoto 10\n50 do i = 1, 2\ngoto 50\nend do\ncontains\ngoto 50\nif (a) x = 10\n";
+    struct statements s;
+
+    statements_of_free(text, strlen(text), &s);
+    CHECK_EQ_INT(s.rounds.len, 3);
+    CHECK(s.rounds.data[0].first == 1 && s.rounds.data[0].last == 3);
+    CHECK(s.rounds.data[1].first == 5 && s.rounds.data[1].last == 9);
+    CHECK(s.rounds.data[2].first == 13 && s.rounds.data[2].last == 14);
+    CHECK(s.parts.len == 1 && s.parts.data[0].first == 7 && s.parts.data[0].last == 8);
+    statements_deinit(&s);
+}
+
+TEST(one_statement_may_be_several_loops)
+{
+    const char *text = "do concurrent (i = 1:n, j = 1:m(2), mod(i, j) == 0)\nend do\nforall (i = 1:n, j = 1:n)\n"
+                       "end forall\ndo concurrent (i = 1:n, i >= 3)\nend do\ndo i = 1, n\nend do\n";
+    struct statements s;
+
+    statements_of_free(text, strlen(text), &s);
+    CHECK(s.loops.len == 4 && s.loops.data[0].ranges == 2 && s.loops.data[1].ranges == 2 &&
+          s.loops.data[2].ranges == 1 && s.loops.data[3].ranges == 1);
+    statements_deinit(&s);
+}
+
 TEST(a_scanner_is_chosen_by_the_name)
 {
     CHECK(statements_scanner("/a/b.cc") == statements_of_c && statements_scanner("x.F90") == statements_of_free);
