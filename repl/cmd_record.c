@@ -152,6 +152,16 @@ static bool measures_all(const struct opt_args *args)
            !opt_flag(args, "stopped", false);
 }
 
+/* What an end without samples is told with where measuring was to begin or end in between; NULL: it was not. */
+static const char *window_of(const struct opt_args *args)
+{
+    if (opt_flag(args, "stopped", false))
+        return "no sample came while the program had measuring on, which it begins by hq_start (--stopped)";
+    return opt_value(args, "delay") || opt_value(args, "duration")
+               ? "no sample came in the time that --delay and --duration leave"
+               : NULL;
+}
+
 static void keep_binaries(const struct record_place *place)
 {
     struct binaries_kept kept;
@@ -298,7 +308,7 @@ static int measure(const struct opt_args *args, char *const *command, const char
             command_fail("record", error);
             result = 126;
         } else {
-            measured = record_close(&place, str_cstr(&events), pid, status, measures_all(args));
+            measured = record_close(&place, str_cstr(&events), pid, status, measures_all(args), window_of(args));
             if (opt_flag(args, "with-binaries", false))
                 keep_binaries(&place);
         }

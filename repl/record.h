@@ -195,9 +195,10 @@ void record_list_devices(struct str *out);
 
 /*
  * Brings the data home and says what there is, what is missing, and why. Under a launcher only rank 0 speaks, of its
- * own part. `status` is of waitpid; `all`: every process was to be measured from its start to its end. False: nothing
- * was measured.
+ * own part. `status` is of waitpid; `all`: every process was to be measured from its start to its end; `window`: why no
+ * sample may have come where measuring was off for a time, or NULL. False: nothing was measured.
  */
-bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all);
+bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all,
+                  const char *window);
 
 #endif

@@ -76,9 +76,10 @@ static int place_of(const char *events, const char *name)
     return at && place < RECORD_EVENTS ? place : -1;
 }
 
-/* `elsewhere`: that much CPU time, or a program that is known by name, was without the collector. */
+/* `elsewhere`: that much CPU time, or a program that is known by name, was without the collector. `window`: of
+ * record_close. */
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status,
-                      bool elsewhere)
+                      bool elsewhere, const char *window)
 {
     enum { MANY_PERIODS = 100 }; /* and what the processes took before they were measured */
     AUTO_STR struct str line = {0};
@@ -107,7 +108,11 @@ static void tell_data(const struct record_place *place, const struct record_sum 
             add_clock(&line, sum, continued);
     }
     bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
-    if (none && WIFEXITED(status) && WEXITSTATUS(status))
+    if (none && window && WIFEXITED(status) && WEXITSTATUS(status))
+        str_addf(&line, "; the program ended with status %d", WEXITSTATUS(status));
+    if (none && window)
+        str_addf(&line, "; %s", window);
+    else if (none && WIFEXITED(status) && WEXITSTATUS(status))
         str_addf(&line, "; the program ended with status %d: record it anew with --force", WEXITSTATUS(status));
     else if (none && elsewhere)
         str_add(&line, "; what used CPU time was not measured");
@@ -230,7 +235,8 @@ static void tell_trap(const struct record_sum *sum, int status)
                 "without hq, it executes another one past the C library; record it with --clock=timer\n");
 }
 
-bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
+bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all,
+                  const char *window)
 {
     AUTO(unmeasured_deinit) struct unmeasured_list list = {0};
     struct record_sum sum;
@@ -253,7 +259,7 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
         return measured;
     unmeasured_read(place->measurements, &list);
     tell_data(place, &sum, events, status,
-              list.len || (event >= 0 && event < RECORD_EVENTS && time_elsewhere(&sum, event) >= 0.1));
+              list.len || (event >= 0 && event < RECORD_EVENTS && time_elsewhere(&sum, event) >= 0.1), window);
     tell_trap(&sum, status);
     tell_programs(&list, !measured);
     if (!list.len && all && sum.files && !sum.lost)

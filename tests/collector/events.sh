@@ -112,6 +112,11 @@ check "hq_start and hq_stop" holds "$(share ';middle;') > 95 && $(value 'sum CPU
 check "hq.h without the collector" [ $? = 0 ]
 record --stopped -e CPUTIME@500/s -- "$PROGRAMS/ends" return
 check "--stopped" [ "$(value samples)" = 0 ]
+check "--stopped without hq_start is told, not a run that is too short" \
+    [ "$(grep -c 'no sample came while the program had measuring on' "$TMP/err"):$(grep -c 'too little CPU' "$TMP/err")" = 1:0 ]
+record --stopped -e CPUTIME@500/s -- sh -c 'exit 7'
+check "nor a status of the program's own that recording it anew would change" \
+    [ "$(grep -c 'ended with status 7; no sample came' "$TMP/err"):$(grep -c 'record it anew' "$TMP/err")" = 1:0 ]
 start=$EPOCHREALTIME
 record --delay 200ms -e REALTIME@500/s -- "$PROGRAMS/ends" return
 check "--delay" holds "$(value 'sum REALTIME') > 0.02e9 && $(value 'sum REALTIME') / 1e9 < $EPOCHREALTIME - $start - 0.19"
