@@ -152,7 +152,7 @@ static bool measures_all(const struct opt_args *args)
            !opt_flag(args, "stopped", false);
 }
 
-/* What an end without samples is told with where measuring was to begin or end in between; NULL: it was not. */
+/* Why there may be no sample where measuring was to begin or end in between; NULL: it was not. */
 static const char *window_of(const struct opt_args *args)
 {
     if (opt_flag(args, "stopped", false))

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import time
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 TOP, HQ, TMP, BUILD = (os.environ[v] for v in ("TOP", "HQ", "HQ_TEST_TMP", "BUILD"))
 sys.path.append("/usr/lib/python3/dist-packages")        # another python3 may stand before Debian's
@@ -31,7 +31,7 @@ if not shutil.which("chromium") or not shutil.which("chromedriver"):
 
 
 def hq(*args, status=0):
-    done = subprocess.run([HQ, *args], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    done = subprocess.run([HQ, *args], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(120))
     check(done.returncode == status, f"hq {' '.join(args)}: {done.returncode}, {done.stderr}")
     return done.stdout
 

@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 HQ, tmp, programs = os.environ["HQ"], os.environ["HQ_TEST_TMP"], os.environ["PROGRAMS"]
 rng = random.Random(int(os.environ.get("SEED", "1")))
@@ -39,15 +39,15 @@ os.makedirs(f"{tmp}/damaged/measurements")
 for i in range(int(os.environ.get("MUTANTS", "40"))):
     with open(f"{tmp}/damaged/measurements/{name}", "wb") as file:
         file.write(damage(original))
-    built = subprocess.run([HQ, "build", "--force", f"{tmp}/damaged"], capture_output=True, text=True, errors="replace", timeout=60)
+    built = subprocess.run([HQ, "build", "--force", f"{tmp}/damaged"], capture_output=True, text=True, errors="replace", timeout=seconds(60))
     check(built.returncode in (0, 3), f"mutant {i}: status {built.returncode}: {built.stderr[:2000]}")
     if built.returncode == 3:
         check(built.stderr.splitlines()[-1].startswith("hq build: "), f"mutant {i}: {built.stderr}")
     elif built.returncode == 0:
-        verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
+        verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=seconds(60))
         check(verified.returncode == 0 or " is whole, but the measurements that it was made of are damaged" in verified.stderr,
               f"mutant {i}: {verified.stderr}")
-        asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=60)
+        asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=seconds(60))
         check(asked.returncode == verified.returncode, f"mutant {i}: {asked.stderr[:2000]}")
 
 # More samples than the code of a value holds, in the first cell that is in use: told, and not kept as fewer than the total has.
@@ -59,9 +59,9 @@ for count, held in (((1 << 62) - 1000000, True), (1 << 62, False), ((1 << 63) - 
     struct.pack_into("<Q", many, cells + SEGMENT + COUNT_IN_CELL, count)
     with open(f"{tmp}/damaged/measurements/{name}", "wb") as file:
         file.write(many)
-    built = subprocess.run([HQ, "build", "--force", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
+    built = subprocess.run([HQ, "build", "--force", f"{tmp}/damaged"], capture_output=True, text=True, timeout=seconds(60))
     if held:
-        verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
+        verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=seconds(60))
         check(built.returncode == 0 and verified.returncode in (0, 3) and "does not add up" not in verified.stderr, f"{count} samples: {built.stderr} {verified.stderr}")
     else:
         check(built.returncode == 3 and "add up to more than 2^6" in built.stderr, f"{count} samples: {built.returncode} {built.stderr}")
@@ -75,7 +75,7 @@ for place in (name, "vm-1-0.hqm", "launch", "running", "unmeasured", "patches.ma
     os.mkfifo(f"{tmp}/pipes/measurements/{place}")
     for words in (["build", "--force", f"{tmp}/pipes"], [f"{tmp}/pipes", "info"]):
         try:
-            done = subprocess.run([HQ, *words], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([HQ, *words], capture_output=True, text=True, timeout=seconds(60))
             check(done.returncode in (0, 3), f"{place} is a pipe: {words[0]}: {done.returncode} {done.stderr}")
         except subprocess.TimeoutExpired:
             check(False, f"{place} is a pipe: {words[0]} waits for it")
@@ -86,7 +86,7 @@ subprocess.run([HQ, "record", "-o", f"{tmp}/piped.hq", f"{tmp}/piped"], check=Tr
 os.remove(f"{tmp}/piped.c")
 os.mkfifo(f"{tmp}/piped.c")
 try:
-    done = subprocess.run([HQ, f"{tmp}/piped.hq", "source of main"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([HQ, f"{tmp}/piped.hq", "source of main"], capture_output=True, text=True, timeout=seconds(60))
     check(done.returncode == 0 and "piped.c" in done.stderr, f"a source that is a pipe: {done.returncode} {done.stdout} {done.stderr}")
 except subprocess.TimeoutExpired:
     check(False, "source of main waits for a pipe")

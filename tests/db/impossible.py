@@ -6,7 +6,7 @@ import struct
 import subprocess
 import sys
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 sys.path.insert(0, "tests/db")
 import lib  # noqa: E402
@@ -135,7 +135,7 @@ def hash_bytes(data):
 def verify(data):
     with open(f"{TMP}/wrong.db", "wb") as file:
         file.write(data)
-    done = subprocess.run([HQ, "verify", f"{TMP}/wrong.db"], capture_output=True, text=True, errors="replace", timeout=60)
+    done = subprocess.run([HQ, "verify", f"{TMP}/wrong.db"], capture_output=True, text=True, errors="replace", timeout=seconds(60))
     return done.returncode, done.stdout + done.stderr
 
 

@@ -5,7 +5,7 @@ import os
 import random
 import subprocess
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
 QUESTIONS = ("tree all as csv", "threads all as csv", "procedures of solve columns mean(cputime), max(cputime) per rank as csv", "procedures of inti")
@@ -16,7 +16,7 @@ damaged = f"{TMP}/damaged.db"
 
 
 def ask(question):
-    done = subprocess.run([HQ, damaged, question], capture_output=True, text=True, errors="replace", timeout=60)
+    done = subprocess.run([HQ, damaged, question], capture_output=True, text=True, errors="replace", timeout=seconds(60))
     return done.returncode, done.stdout, done.stderr
 
 

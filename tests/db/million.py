@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
 DIGITS = int(os.environ.get("PATHS", "5"))
@@ -14,7 +14,7 @@ PATHS, database = 10 ** DIGITS, f"{TMP}/million.hq"
 
 
 def run(*command):
-    done = subprocess.run([HQ, *command], capture_output=True, text=True, timeout=350)
+    done = subprocess.run([HQ, *command], capture_output=True, text=True, timeout=seconds(350))
     check(done.returncode == 0, f"{command}: status {done.returncode}: {done.stderr}")
     return done.stdout
 

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 HQ, tmp, programs = os.environ["HQ"], os.environ["HQ_TEST_TMP"], os.environ["PROGRAMS"]
 PAGE = 4096
@@ -16,7 +16,7 @@ PAGES = int(os.environ.get("PAGES", "24"))
 
 
 def run(*args):
-    return subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=60)
+    return subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=seconds(60))
 
 
 def measurement(db):

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 HQ, tmp, programs = os.environ["HQ"], os.environ["HQ_TEST_TMP"], os.environ["PROGRAMS"]
 PAGE = 4096
@@ -12,10 +12,10 @@ QUESTIONS = ("procedures all; metrics", "tree all", "threads; trace width 20 hei
 
 
 def run(*args):
-    return subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=60)
+    return subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=seconds(60))
 
 
-subprocess.run([HQ, "record", "-e", "REALTIME@500/s", "-o", f"{tmp}/recorded", "--", f"{programs}/threads", "20", "2", "5000"], capture_output=True, timeout=60)
+subprocess.run([HQ, "record", "-e", "REALTIME@500/s", "-o", f"{tmp}/recorded", "--", f"{programs}/threads", "20", "2", "5000"], capture_output=True, timeout=seconds(60))
 run(f"{tmp}/recorded", "info")
 shutil.copy(f"{tmp}/recorded/hq.db", f"{tmp}/whole.db")
 with open(f"{tmp}/whole.db", "rb") as file:

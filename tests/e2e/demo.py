@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 TOP, TMP, HQ = (os.environ[v] for v in ("TOP", "HQ_TEST_TMP", "HQ"))
 if not shutil.which("mpicc"):
@@ -16,7 +16,7 @@ if not shutil.which("mpicc"):
 
 
 def run(*command):
-    done = subprocess.run(command, cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300,
+    done = subprocess.run(command, cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(300),
                           env={**os.environ, "OMP_NUM_THREADS": "2"})
     check(done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
     return done.stdout

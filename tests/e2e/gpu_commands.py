@@ -2,6 +2,7 @@
 """
 Commands of every kind, in every kind of queue: counted by hq as by a layer below it that shares nothing with it, timed as by the program's own events.
 """
+from counting import seconds
 from lib import *
 
 EVERY = f"{PROGRAMS}/opencl_every"
@@ -133,7 +134,7 @@ def released_twice():
     for layer in (True, False):
         db = f"{TMP}/twice{layer}.hq"
         command = [EVERY, "twice"] if layer else ["env", "-u", "OPENCL_LAYERS", EVERY, "twice"]
-        run(HQ, "record", "-e", "GPU", "-o", db, "--", *command, env=ENVIRONMENT, timeout=60)
+        run(HQ, "record", "-e", "GPU", "-o", db, "--", *command, env=ENVIRONMENT, timeout=seconds(60))
         check(ask(db, "tree")["rows"] and run(HQ, "verify", db)[0] == 0, f"an event released twice, layer {layer}")
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 
+from counting import seconds
 from lib import HQ, PROGRAMS, TMP, check, finish, record, run
 
 SHIM = r"""
@@ -104,8 +105,8 @@ check(ended > 0, "no limit of memory ended a report")
 os.mkfifo(f"{TMP}/pipe")
 reader = subprocess.Popen(["cat", f"{TMP}/pipe"], stdout=subprocess.PIPE)
 try:
-    status, out, err = run(HQ, "report", "-o", "pipe", "r.hq", timeout=60)
-    page = reader.communicate(timeout=60)[0]
+    status, out, err = run(HQ, "report", "-o", "pipe", "r.hq", timeout=seconds(60))
+    page = reader.communicate(timeout=seconds(60))[0]
     check(status == 0 and page.rstrip().endswith(b"</html>"), f"report to a pipe: status {status}, {len(page)} bytes, {err}")
 except subprocess.TimeoutExpired:
     check(False, "a report to a pipe that is read does not end")
@@ -148,7 +149,7 @@ for link in ("q.baseline", "page.html"):
 for words in (["check", "--update", "r.hq", "q.hq"], ["check", "r.hq", "q.hq"], ["report", "-o", "page.html", "r.hq"], ["loop", "summary"], ["r.hq", "tree compare with loop"],
               ["check", "--history=loop", "--commit=a", "r.hq", "q.hq"], ["history", "loop"], ["record", "-o", "loop", "--", "true"], ["import", "-o", "x.db", "loop"],
               ["import", "-o", "loop", "text"], ["build", "loop"], ["race", "--old", "true", "--new", "true", "loop"], ["report", "--history", "loop", "-o", "other.html", "r.hq"]):
-    status, out, err = run(HQ, *words, timeout=60)
+    status, out, err = run(HQ, *words, timeout=seconds(60))
     err = err or "\n".join(line.replace("# ", "hq: ") for line in out.splitlines()[-1:]) + out
     check(status in (2, 3) and sentence(err) and "there is no" not in err, f"{words}: status {status}: {err}")
 check(all(os.path.islink(f"{TMP}/{n}") for n in ("loop", "q.baseline", "page.html")), "a link to itself was replaced")

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 
+from counting import seconds
 from lib import *
 
 os.environ["XDG_CACHE_HOME"] = os.path.join(TMP, "cache")
@@ -17,7 +18,7 @@ lets = ["let a0 = samples", *(f"let a{i} = a{i - 1} + a{i - 1}" for i in range(1
 script = os.path.join(TMP, "lets.hq")
 with open(script, "w") as file:
     file.write("\n".join(lets) + "\nprocedures where a119 > a100 sort by a119 columns samples, a40, a119 as json\n")
-status, out, err = run(HQ, "a.folded", "-f", script, timeout=60)
+status, out, err = run(HQ, "a.folded", "-f", script, timeout=seconds(60))
 check(status == 0, f"120 lets: status {status}: {err}")
 if status == 0:
     result = json.loads(out)
@@ -29,7 +30,7 @@ if status == 0:
 with open(script, "w") as file:
     file.write("let b0 = samples / @samples\n" + "".join(f"let b{i} = b{i - 1} + b{i - 1}\n" for i in range(1, 60)) +
                "procedures columns samples, b59, m = max(b59) sort by max(b59) as json\n")
-status, out, err = run(HQ, "a.folded", "-f", script, timeout=60)
+status, out, err = run(HQ, "a.folded", "-f", script, timeout=seconds(60))
 check(status == 0, f"statistics of lets: status {status}: {err}")
 if status == 0:
     result = json.loads(out)

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 
+from counting import seconds
 from page_browser import HQ, TMP, check, driver, finish, fixture, hq, js, open_page, size, webdriver
 
 fixture("messages")
@@ -48,7 +49,7 @@ driver.find_element("css selector", ".answers thead button").click()
 numbers = [float(e.get_attribute("data-value") or "-inf") for e in driver.find_elements("css selector", ".answers tbody tr td:first-child")]
 check(numbers == sorted(numbers, reverse=True) and len(numbers) > 2, f"a click on a heading sorts: {numbers}")
 def hq_notes(db, question):
-    return subprocess.run([HQ, db, question + " as json"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).stderr.splitlines()
+    return subprocess.run([HQ, db, question + " as json"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60)).stderr.splitlines()
 
 
 # Regions follow the ranks and threads that are chosen, to the digit; a time they do not, and say so.
@@ -92,13 +93,13 @@ check(js("[...document.querySelectorAll('.chip')].every((e) => e.textContent.len
 js("hqPage.set({pane: 'answers'})")
 for command in (js("hqPage.page.app.command(hqPage.query())"), js("document.querySelector('.answers code').textContent")):
     few = command.replace(many, "0")
-    both = [subprocess.run(["bash", "-c", c.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1)[:-1] + " as csv'"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60) for c in (command, few)]
+    both = [subprocess.run(["bash", "-c", c.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1)[:-1] + " as csv'"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60)) for c in (command, few)]
     check(many in command and both[0].returncode == 0 and both[0].stdout == both[1].stdout != "", f"the command of {len(command)} letters answers: {both[0].stderr[:300]}, {few}")
 # More than the 128 kB that a word of a command line may have comes through standard input.
 lots = ",".join(str(r) for r in range(0, 80000, 2))
 js("hqPage.set({ranks: arguments[0]})", lots)
 command = js("hqPage.page.app.command(hqPage.query())")
-done = subprocess.run(["bash"], input=command.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1), cwd=TMP, capture_output=True, text=True, timeout=60)
+done = subprocess.run(["bash"], input=command.replace("hq marked.hq", f"{HQ} --quiet marked.hq", 1), cwd=TMP, capture_output=True, text=True, timeout=seconds(60))
 check(lots in command and len(command) > 2**17 and done.returncode == 0 and "main" in done.stdout, f"a command of {len(command)} letters answers: {done.stderr[:300]}")
 
 open_page("marked.html", "pane=answers")
@@ -110,7 +111,7 @@ for i, question in enumerate(asked):
     if question.startswith(("fold", "clusters")):
         command = driver.find_element("css selector", ".answers code").text
         check(command.startswith("hq marked.hq '") and command.endswith("'"), f"what does not follow says which question does: {command}")
-        done = subprocess.run([HQ, "--quiet", "marked.hq", command[len("hq marked.hq '"):-1]], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run([HQ, "--quiet", "marked.hq", command[len("hq marked.hq '"):-1]], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60))
         check("ranks 0" in command and "during" in command and done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
     # Beside other panes that are of what is chosen nothing of the whole run passes for it: one opens it.
     rows, followed = driver.find_element("css selector", ".answers .scroll"), question == "regions"
@@ -189,13 +190,13 @@ def damage(section):
     for at in range(0, len(whole), 8):
         with open(f"{TMP}/marked.hq/hq.db", "wb") as f:
             f.write(whole[:at] + bytes(b ^ 0x55 for b in whole[at:at + 8]) + whole[at + 8:])
-        if f"section {section} has" in subprocess.run([HQ, "verify", "marked.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).stderr:
+        if f"section {section} has" in subprocess.run([HQ, "verify", "marked.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60)).stderr:
             return
 
 
 for section in ("trace", "values"):
     damage(section)
-    done = subprocess.run([HQ, "report", "marked.hq", "--force"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    done = subprocess.run([HQ, "report", "marked.hq", "--force"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60))
     check(done.returncode == 3 and f"a part of it ({section}) is not as it was written" in done.stderr, f"a page of damaged {section}: {done.returncode}, {done.stderr}")
 damage("marks")
 hq("report", "marked.hq", "--force")

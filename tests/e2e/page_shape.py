@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 
+from counting import seconds
 from page_browser import BUILD, HQ, Keys, TMP, TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 
@@ -96,7 +97,7 @@ same("real.hq", f"a slice of time without {name}")
 # What devices did: rows of a kind of their own, which begin with a call.
 gpu = f"{os.environ['PROGRAMS']}/opencl_known"
 os.environ.update(POCL_CACHE_DIR=f"{TMP}/kernels", OCL_ICD_VENDORS="/etc/OpenCL/vendors")
-if os.path.exists(gpu) and subprocess.run([HQ, "record", "-e", "GPU", "-e", "CPUTIME", "-o", "gpu.hq", "--", gpu, "times", "kinds"], cwd=TMP, capture_output=True, timeout=120).returncode == 0:
+if os.path.exists(gpu) and subprocess.run([HQ, "record", "-e", "GPU", "-e", "CPUTIME", "-o", "gpu.hq", "--", gpu, "times", "kinds"], cwd=TMP, capture_output=True, timeout=seconds(120)).returncode == 0:
     hq("report", "gpu.hq")
     open_page("gpu.html")
     for view in ("tree", "callers", "flat", "procedures", "modules"):

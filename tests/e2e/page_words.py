@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 
+from counting import seconds
 from page_browser import BUILD, HQ, TMP, TOP, Keys, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 for name in ("app", "old"):
@@ -164,7 +165,7 @@ for keys, expected in (("1-x", ""), ("1", "1"), ("0-1", "0-1"), ("", "")):
 for state, unknown in (({"all": True}, False), ({"metric": 1}, True), ({"columns": "mpi_calls / realtime"}, True), ({"where": "mpi_calls > 1"}, True), ({"where": "realtime > 0"}, False)):
     js("hqPage.set(arguments[0])", {**{"time": "0-50000", "metric": 0, "all": False, "columns": "", "where": "", "pane": "ranks"}, **state})
     query, told = js("hqPage.query()"), js("document.querySelector('.problem').textContent")
-    refused = subprocess.run([HQ, "helped.hq", query], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).returncode
+    refused = subprocess.run([HQ, "helped.hq", query], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60)).returncode
     check(("unknown" in told) == unknown and refused == (2 if unknown else 0), f"{query} in a slice: {told}, hq {refused}")
     check(not any("mpi_calls" in c for c in page_rows()[0]) or unknown, f"{query}: no column of what is unknown: {page_rows()[0]}")
     note = js("document.querySelector('.ranks .note').textContent")

@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HQ = os.environ.get("HQ", os.path.join(TOP, "hq"))
@@ -86,7 +86,7 @@ with tempfile.TemporaryDirectory(prefix="hq-pictures.") as scratch:
         subprocess.run([FIXTURE, os.path.join(scratch, name + ".fixture"), os.path.join(scratch, name)], check=True)
     for name, query in PICTURES.items():
         path = os.path.join(TOP, "doc", f"phases-{name}.svg")
-        done = subprocess.run([HQ, "new" if name in ("fold", "compare") else "old", query.format(old="old") + " as svg"], cwd=scratch, capture_output=True, text=True, timeout=100)
+        done = subprocess.run([HQ, "new" if name in ("fold", "compare") else "old", query.format(old="old") + " as svg"], cwd=scratch, capture_output=True, text=True, timeout=seconds(100))
         if os.environ.get("HQ_UPDATE"):
             with open(path, "w") as out:
                 out.write(done.stdout)
@@ -102,7 +102,7 @@ with tempfile.TemporaryDirectory(prefix="hq-pictures.") as scratch:
         out.write("trace r 1000 CPUTIME 1 q0:1\n")
         out.write("".join(f"trace p {(10 * i + k) * 1000 + 1000} CPUTIME 1 q{i}:{i + 1}\n" for i in range(len(names)) for k in range(10)))
     subprocess.run([FIXTURE, os.path.join(scratch, "many.fixture"), os.path.join(scratch, "many")], check=True)
-    drawn = subprocess.run([HQ, "many", "trace width 300 height 30 as svg"], cwd=scratch, capture_output=True, text=True, timeout=100).stdout
+    drawn = subprocess.run([HQ, "many", "trace width 300 height 30 as svg"], cwd=scratch, capture_output=True, text=True, timeout=seconds(100)).stdout
     wide, high = (float(x) for x in re.search(r'<svg [^>]*width="([\d.]+)" height="([\d.]+)"', drawn).groups())
     rows = [(float(share.rstrip("%")), float(x), float(y), name) for share, x, y, name in re.findall(r'text-anchor="end">([\d.]+%)</text><text x="([\d.]+)" y="([\d.]+)">([^<]*)<', drawn)]
     check(len(rows) == 42 and rows[40][3] == "... 5 more" and rows[41][3].startswith("no samples"), f"the legend: {rows[-3:]}")

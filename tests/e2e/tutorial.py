@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 TOP, TMP, HQ = (os.environ[v] for v in ("TOP", "HQ_TEST_TMP", "HQ"))
 
@@ -33,7 +33,7 @@ os.symlink(f"{TOP}/examples", f"{TMP}/examples")
 for command, shown in steps(open(f"{TOP}/doc/tutorial.md").read()):
     if "flame" in command and not shutil.which("mpicc"):
         continue
-    done = subprocess.run(["bash", "-c", command], cwd=TMP, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(["bash", "-c", command], cwd=TMP, capture_output=True, text=True, timeout=seconds(200))
     check(done.returncode == 0, f"{command}: status {done.returncode}: {done.stdout}{done.stderr}")
     got = done.stdout + done.stderr
     for line in shown.splitlines():

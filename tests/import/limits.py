@@ -9,6 +9,7 @@ import struct
 import subprocess
 import time
 
+from counting import seconds
 from lib import HQ, TMP as tmp, check, field, finish, varint
 
 os.environ["XDG_CACHE_HOME"] = f"{tmp}/cache"
@@ -17,7 +18,7 @@ NAMES = [f"f{i}" for i in range(DEPTH)]
 
 
 def run(*args):
-    done = subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=60)
+    done = subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=seconds(60))
     return done.returncode, done.stdout, done.stderr
 
 

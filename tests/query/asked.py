@@ -4,6 +4,7 @@
 import glob, json, os, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from counting import seconds
 from reference import FIXTURE, HQ
 
 HERE, failed, passed = os.path.dirname(os.path.abspath(__file__)), 0, 0
@@ -17,7 +18,7 @@ def check(holds, what):
 
 
 def rows_of(db, question):
-    done = subprocess.run([HQ, "--quiet", db, question + " as json"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    done = subprocess.run([HQ, "--quiet", db, question + " as json"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60))
     check(done.returncode == 0, f"{db}: {question}: {done.returncode}, {done.stderr}")
     return json.loads(done.stdout)["rows"] if done.returncode == 0 else []
 

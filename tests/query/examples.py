@@ -4,6 +4,8 @@
 # `tests/query/examples.py --update` writes the answers: read what `git diff` says of them.
 import glob, os, re, subprocess, sys, tempfile
 
+from counting import seconds
+
 TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HQ = os.environ.get("HQ", os.path.join(TOP, "hq"))
 FIXTURE = os.path.join(TOP, "build/tools/fixture")
@@ -34,7 +36,7 @@ def answer(path, db, old, marked, counted):
     if "-- needs: counters at marks" in text:
         db = counted
     parameters = ["-D", "old=" + old] if "{{old" in text else []
-    done = subprocess.run([HQ, db, *parameters, "-f", path], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([HQ, db, *parameters, "-f", path], capture_output=True, text=True, timeout=seconds(60))
     return done.returncode, "".join(line.rstrip() + "\n" for line in done.stdout.splitlines()), done.stderr
 
 

@@ -7,6 +7,7 @@
 import json, os, random, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from counting import seconds
 from lib import Evaluator, METRICS, Program, Values, is_call
 from reference import FIXTURE, HQ, clause_text, documents
 
@@ -141,7 +142,7 @@ def check(seed, directory):
 
 
 def compare(seed, db, file, program, q, parts, name, settings, asked):
-    done = subprocess.run([HQ, "--quiet", "--groups", file, db] + settings + asked, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([HQ, "--quiet", "--groups", file, db] + settings + asked, capture_output=True, text=True, timeout=seconds(60))
     if done.returncode:
         return ["seed %d: status %d: %s" % (seed, done.returncode, done.stderr)]
     said = "seed %d: %s\n%s" % (seed, "; ".join(settings), open(file).read())

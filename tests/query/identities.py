@@ -6,6 +6,7 @@ pprof, callgrind, perf script and folded stacks. Nothing here knows what a value
 
 IDENTITIES_ROUNDS (1) rounds a database, IDENTITIES_SEED (1; the soak draws it); other databases by name: identities.py [DB...]."""
 import csv, glob, io, json, os, random, re, subprocess, sys, tempfile
+from counting import seconds
 from collections import defaultdict
 
 TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -56,7 +57,7 @@ class Round:
         if not queries:
             return
         text = settings + "; ".join(q + " as json" for q in queries)
-        done = subprocess.run([HQ, "--quiet", self.path, text], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([HQ, "--quiet", self.path, text], capture_output=True, text=True, timeout=seconds(120))
         decoder, at, found = json.JSONDecoder(), 0, []
         while at < len(done.stdout.rstrip()):
             document, at = decoder.raw_decode(done.stdout, at)

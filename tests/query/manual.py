@@ -3,6 +3,8 @@
 """Runs every example of doc/*.md (the blocks marked hq) on a fixture: none may be refused, whatever it answers."""
 import glob, json, os, re, shutil, subprocess, sys, tempfile
 
+from counting import seconds
+
 TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HQ = os.environ.get("HQ", os.path.join(TOP, "hq"))
 FIXTURE = os.path.join(TOP, "build/tools/fixture")
@@ -47,7 +49,7 @@ def blank_functions(place):
     assert len(calls) > 10, text
     for name, usage in calls:
         query = f"procedures limit 1 columns v = {name}({arguments.get(usage, usage)}) as json"
-        done = subprocess.run([HQ, "my.hq", query], cwd=place, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([HQ, "my.hq", query], cwd=place, capture_output=True, text=True, timeout=seconds(60))
         value = json.loads(done.stdout)["rows"][0]["values"][0] if done.returncode == 0 else None
         if value is None:
             yield f"{query} gives nothing: {done.stderr}"
@@ -66,7 +68,7 @@ def main():
                 text = block.replace("@k3f9x2", "@" + some_id.group(1) if some_id else "@k3f9x2")
                 with open(f"{directory}/here/block.hq", "w") as f:
                     f.write(text)
-                done = subprocess.run([HQ, "my.hq", "-f", "block.hq"], cwd=f"{directory}/here", capture_output=True, text=True, timeout=60)
+                done = subprocess.run([HQ, "my.hq", "-f", "block.hq"], cwd=f"{directory}/here", capture_output=True, text=True, timeout=seconds(60))
                 if done.returncode in (0, 1, 4):
                     passed += 1
                 else:

@@ -5,6 +5,7 @@
 # It knows nothing of trees, ranges or prefix sums: a program is a list of samples, each with its whole call path, and every value is a
 # sum over that list by the definitions of the language. REFERENCE_TREES and REFERENCE_SEED in the environment choose more or others.
 import json, os, random, subprocess, sys, tempfile
+from counting import seconds
 from collections import defaultdict
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -236,7 +237,7 @@ def check_comparison(seed, directory):
         q["scaled"] = rng.randint(2, 5)
     query = "tree all columns cycles, old.cycles, delta.cycles, delta.cycles.x compare with '%s'%s%s as json"
     asked = [query % (db, clause_text(q), " scaled by %d" % q["scaled"] if q.get("scaled") else "") for q in clauses for db in (dbs[1], dbs[0])]
-    done = subprocess.run([HQ, "--quiet", dbs[0]] + asked, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([HQ, "--quiet", dbs[0]] + asked, capture_output=True, text=True, timeout=seconds(60))
     if done.returncode:
         return ["seed %d: comparison: %s" % (seed, done.stderr)]
     found, wrong = documents(done.stdout), []
@@ -254,7 +255,7 @@ def check_comparison(seed, directory):
 
 def refused(program, seed, db, q, first):
     """A visit that is not known by its number is refused."""
-    done = subprocess.run([HQ, "--quiet", db] + first + [query_text(q)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([HQ, "--quiet", db] + first + [query_text(q)], capture_output=True, text=True, timeout=seconds(120))
     fine = done.returncode == 2 and "which visit is number" in done.stderr
     return [] if fine else ["seed %d: %s\n  is not refused: status %d: %s" % (seed, query_text(q), done.returncode, done.stderr)]
 
@@ -265,7 +266,7 @@ def check_queries(program, seed, db, wanted, first):
     if doubtful:
         return sum((refused(program, seed, db, q, first) for q in doubtful), []) + \
             check_queries(program, seed, db, [q for q in wanted if q not in doubtful], first)
-    done = subprocess.run([HQ, "--quiet", db] + first + [query_text(q) for q in wanted], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([HQ, "--quiet", db] + first + [query_text(q) for q in wanted], capture_output=True, text=True, timeout=seconds(120))
     if done.returncode:
         return ["seed %d: status %d: %s" % (seed, done.returncode, done.stderr[-2000:])]
     wrong = []

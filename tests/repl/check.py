@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree
 
-from counting import check, finish
+from counting import check, finish, seconds
 
 HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
 
@@ -47,7 +47,7 @@ def read(name):
 
 
 def hq(*args, want=0):
-    done = subprocess.run([HQ, "check", *args], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    done = subprocess.run([HQ, "check", *args], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60))
     check(done.returncode == want, f"hq check {' '.join(args)}: exit status {done.returncode}, not {want}:\n{done.stdout}{done.stderr}")
     return done.stdout, done.stderr
 

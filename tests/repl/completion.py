@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 
+from counting import seconds
+
 HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
 passed = failed = 0
 FIXTURE = """info command ./app
@@ -29,7 +31,7 @@ value q cputime 5000000 1 main:3 > sort:31
 
 
 def run(*command):
-    done = subprocess.run(command, cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    done = subprocess.run(command, cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60))
     if done.returncode:
         raise SystemExit(f"{command}: {done.stderr}")
     return done.stdout
