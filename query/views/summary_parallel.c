@@ -119,11 +119,26 @@ static bool lived_at_once(const struct summary *s, size_t threads)
     return most >= threads;
 }
 
+/* How much of what the threads of its number did, of all processes, the busiest one did, in percent. */
+static double share_of(const struct table *threads, const struct row *busiest, const char *number)
+{
+    double sum = 0;
+
+    vec_foreach(r, &threads->rows) {
+        const char *own = strrchr(r->name, ' ');
+
+        if (own && !strcmp(own, number) && r->cells[0].number > 0)
+            sum += r->cells[0].number;
+    }
+    return 100 * busiest->cells[0].number / sum;
+}
+
 /*
  * The call path that has most of what a thread does, as deep as it goes: others that are there too do the like, and
  * could share its work. Its id, 0 if there is none; and its name.
  */
-static struct hq_error *find_role(struct summary *s, const struct row *busiest, uint64_t *id, const char **name)
+static struct hq_error *find_role(struct summary *s, const struct table *threads, const struct row *busiest,
+                                  uint64_t *id, const char **name)
 {
     const char *number = strrchr(busiest->name, ' ');
     struct table *t;
@@ -132,8 +147,8 @@ static struct hq_error *find_role(struct summary *s, const struct row *busiest, 
     if (!number || number[1 + strspn(number + 1, "0123456789")])
         return NULL;
     HQ_TRY(query_ask(s->env,
-                     arena_printf(&s->table->arena, "hot path by %s threshold 90%% threads%s columns %s", s->inclusive,
-                                  number, s->inclusive),
+                     arena_printf(&s->table->arena, "hot path by %s threshold %.3f%% threads%s columns %s",
+                                  s->inclusive, ROLE * share_of(threads, busiest, number), number, s->inclusive),
                      &t));
     vec_foreach(r, &t->rows) {
         if (!(r->cells[0].number >= ROLE * busiest->cells[0].number))
@@ -163,7 +178,7 @@ static struct hq_error *set_roles_aside(struct summary *s, struct table *threads
             busiest = r;
     if (!busiest)
         return NULL;
-    HQ_TRY(find_role(s, busiest, &role, &name));
+    HQ_TRY(find_role(s, threads, busiest, &role, &name));
     if (!role)
         return NULL;
     table_id_text(id, role);
