@@ -99,6 +99,10 @@ const char *opener_name(struct attribution *a, uint32_t region, uint32_t module,
 /* The procedure that left for the runtime by a jump, called where the region seems to be opened; STRUCTURE_NONE if the
  * runtime itself is called there. */
 uint32_t opener_jumper(struct attribution *a, uint32_t region, struct module_work **w);
+/* Whether it is not known what is called there: the runtime, or a procedure that left for it by a jump. */
+bool opener_is_unknown(struct attribution *a, uint32_t region, const struct tree_frame *call);
+/* The statement that calls the runtime to open the region; NULL: not known. */
+const struct structure_scope *opener_call(struct attribution *a, uint32_t region, struct module_work **w);
 /* Returns what the recording says of a region, NULL: nothing. */
 const struct tree_opening *opener_record(const struct attribution *a, uint32_t region);
 

@@ -182,3 +182,25 @@ const char *opener_name(struct attribution *a, uint32_t region, uint32_t module,
 
     return name ? name : on_stack;
 }
+
+bool opener_is_unknown(struct attribution *a, uint32_t region, const struct tree_frame *call)
+{
+    const struct tree_opening *o = opener_record(a, region);
+
+    return o && o->callee.module == TREE_NONE && !modules_callee(a, call->module, call->offset) &&
+           a->modules[call->module].callees;
+}
+
+const struct structure_scope *opener_call(struct attribution *a, uint32_t region, struct module_work **w)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, region), *call;
+    uint32_t statement;
+
+    call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
+    if (!call || call->module >= a->tree->modules.len || opener_is_unknown(a, region, call) ||
+        opener_jumper(a, region, w) != STRUCTURE_NONE)
+        return NULL;
+    *w = &a->modules[call->module];
+    statement = opener_statement(a, call->module, call->offset);
+    return statement == STRUCTURE_NONE ? NULL : &(*w)->structure.scopes.data[statement];
+}

@@ -22,6 +22,8 @@ struct outlined { /* of a procedure */
     enum outlined_kind kind;
     const char *file; /* of a region's body: where it is written; "" and 0 not known */
     uint32_t line;
+    const char *call_file; /* and without a line where it is opened, likewise */
+    uint32_t call_line;
     bool is_league;     /* of teams */
     bool is_task;       /* seen to be created as one: gcc gives regions and tasks the same names */
     const char *opener; /* the procedure that was seen to open it, NULL none */
@@ -54,6 +56,18 @@ void openmp_deinit(struct module_work *w)
 
 /* ---- which procedures are bodies of regions ---- */
 
+/* flang's bodies have no line. Those of the calls that open them are near the directive, rarely its own. */
+static void note_call(struct attribution *a, uint32_t region, struct outlined *o)
+{
+    struct module_work *w;
+    const struct structure_scope *call = o->line ? NULL : opener_call(a, region, &w);
+
+    if (!call || !call->line || (o->call_line && o->call_line <= call->line))
+        return;
+    o->call_file = intern_str(&w->structure.strings, call->file);
+    o->call_line = call->line;
+}
+
 /* Notes that a procedure is the body of a region. Several may open it: the first by name gives its name. */
 static void note_body(struct attribution *a, uint32_t region, uint32_t module, uint32_t statement, bool at_entry)
 {
@@ -72,6 +86,7 @@ static void note_body(struct attribution *a, uint32_t region, uint32_t module, u
         o->file = intern_str(&w->structure.strings, x->file);
         o->line = x->line;
     }
+    note_call(a, region, o);
     if (opener && (!o->opener || strcmp(opener, o->opener) < 0))
         o->opener = opener;
     map_put(&a->bodies, region, (uint64_t)module << 32 | procedure);
@@ -239,17 +254,23 @@ static uint32_t procedure_named(struct attribution *a, struct module_work *w, co
     return model_scope(a->model, &made);
 }
 
-/* `what` it is: as a rule a parallel region. `otherwise` is the procedure that it is in. */
+/* `what` it is: as a rule a parallel region. `otherwise` is the procedure that it is in. `apart` is 0, or tells it from
+ * others of its name. */
 static uint32_t region_scope(struct attribution *a, const struct module_work *w, uint32_t parent, const char *file,
-                             uint32_t line, const char *what, const char *otherwise)
+                             uint32_t line, const char *what, const char *otherwise, uint64_t apart)
 {
     AUTO_FREE char *name = line ? xasprintf("%s at %s:%u", what, *file ? file_basename(file) : "?", line)
                                 : xasprintf("%s in %s", what, otherwise);
 
-    return model_scope(
-        a->model,
-        &(struct model_scope){
-            .kind = SCOPE_REGION, .parent = parent, .name = name, .file = file, .line = line, .module = w->module});
+    return model_scope(a->model, &(struct model_scope){
+                                     .kind = SCOPE_REGION,
+                                     .parent = parent,
+                                     .name = name,
+                                     .file = file,
+                                     .line = line,
+                                     .module = w->module,
+                                     .address = apart,
+                                 });
 }
 
 /* A task: a procedure, by its place, which is found by the name of the one that it was written in too. */
@@ -289,8 +310,12 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
 
     host = procedure_named(a, w, made_of, procedure);
-    return o->kind == BODY_OF_TASK ? host
-                                   : region_scope(a, w, host, o->file, o->line, o->is_league ? "teams" : REGION, name);
+    if (o->kind == BODY_OF_TASK)
+        return host;
+    if (!o->line && o->call_line)
+        return region_scope(a, w, host, o->call_file, o->call_line, o->is_league ? "teams called" : REGION " called",
+                            name, w->structure.scopes.data[procedure].address);
+    return region_scope(a, w, host, o->file, o->line, o->is_league ? "teams" : REGION, name, 0);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
@@ -339,7 +364,7 @@ static uint32_t region_without_line(struct attribution *a, struct module_work *w
     AUTO_FREE char *host = opener ? xstrdup(opener) : xstrndup(name, base ? base : strlen(name));
 
     return region_scope(a, w, convert_scope(a, w, procedure), intern_str(&s->strings, s->scopes.data[procedure].file),
-                        0, REGION, host);
+                        0, REGION, host, 0);
 }
 
 /* The region that is opened in another one by nobody on the stack: by that one's body, which ended with a jump. */
@@ -354,15 +379,6 @@ static uint32_t region_in_region(struct attribution *a, uint32_t outer)
     return region_without_line(a, w, (uint32_t)body);
 }
 
-/* Whether it is not known what is called there: the runtime, or a procedure that left for it by a jump. */
-static bool is_called_there(struct attribution *a, uint32_t region, const struct tree_frame *call)
-{
-    const struct tree_opening *o = opener_record(a, region);
-
-    return o && o->callee.module == TREE_NONE && !modules_callee(a, call->module, call->offset) &&
-           a->modules[call->module].callees;
-}
-
 /* The region that is opened at a call, if nothing is known of its body. */
 static uint32_t region_at_call(struct attribution *a, uint32_t region, const struct tree_frame *call)
 {
@@ -375,10 +391,11 @@ static uint32_t region_at_call(struct attribution *a, uint32_t region, const str
         return region_without_line(a, w, procedure);
     procedure = procedure_of(s, statement);
     if (procedure == STRUCTURE_NONE)
-        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, REGION, file_basename(w->path));
+        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, REGION, file_basename(w->path), 0);
     return region_scope(a, w, host_scope(a, w, statement, procedure),
                         intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
-                        is_called_there(a, region, call) ? REGION " called" : REGION, opener_scope_name(w, procedure));
+                        opener_is_unknown(a, region, call) ? REGION " called" : REGION, opener_scope_name(w, procedure),
+                        0);
 }
 
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
