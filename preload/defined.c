@@ -46,6 +46,16 @@ void *defined_find(const struct defined *s, const char *name)
     return NULL;
 }
 
+bool defined_wants(const struct defined *s, const char *name)
+{
+    uint32_t end = s->table ? s->table->first : s->count; /* those that are defined come last */
+
+    for (uint32_t i = 1; i < end; i++)
+        if (s->symbols[i].st_shndx == SHN_UNDEF && same_text(s->texts + s->symbols[i].st_name, name))
+            return true;
+    return false;
+}
+
 bool defined_elsewhere(const char *name, bool (*ours)(const struct link_map *))
 {
     for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {

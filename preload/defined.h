@@ -26,6 +26,9 @@ bool defined_by_us(const struct link_map *map);
 /* Where a symbol is; NULL: it is not defined there, or that is not known. */
 void *defined_find(const struct defined *s, const char *name);
 
+/* Does the library refer to a symbol that others define? False also if that is not known. */
+bool defined_wants(const struct defined *s, const char *name);
+
 /* Does a loaded library that is none of `ours` define a symbol? True also if that is not known. */
 bool defined_elsewhere(const char *name, bool (*ours)(const struct link_map *));
 

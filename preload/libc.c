@@ -179,6 +179,13 @@ EXPORT bool hq_exact_in_program(const char *name)
     return defined_find(&program, name);
 }
 
+EXPORT bool hq_exact_wanted_by_program(const char *name)
+{
+    struct defined program = defined_in(_r_debug.r_map);
+
+    return defined_wants(&program, name);
+}
+
 EXPORT bool hq_exact_together(const void *first, const void *second)
 {
     const struct link_map *map = first && second ? libc_module_of(first) : NULL;

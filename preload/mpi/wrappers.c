@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions that the program finds in place of MPI's: for each row of calls.def that of C, and those of Fortran as
- * its compilers and libraries spell them. Fortran 2008's with buffers (mpi_send_f08ts_) under MPICH call those of C. */
+ * its compilers and libraries spell them. Fortran 2008's with buffers (mpi_send_f08ts_) under MPICH call those of C.
+ *
+ * A name without an underscore (mpi_send, of Fortran by -fno-underscoring) is left alone: libraries call functions of
+ * their own so (Rmpi), which would come here with other arguments. */
 #include "preload/export.h"
 #include "preload/mpi/call.h"
 #include "preload/sources/exact.h"
@@ -42,7 +45,6 @@
     }
 
 #define FORTRAN(name, arguments, shape, when, n) \
-    WRAP(mpi_##name, arguments, shape, when, LANGUAGE_FORTRAN, n) \
     WRAP(mpi_##name##_, arguments, shape, when, LANGUAGE_FORTRAN, n) \
     WRAP(mpi_##name##__, arguments, shape, when, LANGUAGE_FORTRAN, n) \
     WRAP(mpi_##name##_f08_, arguments, shape, when, LANGUAGE_F08, n)
@@ -63,7 +65,7 @@
 #include "preload/mpi/calls.def"
 
 /* A program that was linked with a tool for MPI has functions of MPI in itself, which call the profiling interface. */
-static __attribute__((constructor)) void tell_of_own(void)
+static void tell_of_own(void)
 {
 #define CALL(name, ...) "MPI_" #name,
     static const char *const names[] = {
@@ -84,4 +86,12 @@ static __attribute__((constructor)) void tell_of_own(void)
         snprintf(more, sizeof more, " and %d more", own - 1);
     snprintf(text, sizeof text, "the program has %s%s of its own: calls of these are not counted", first, more);
     hq_exact_warn(text);
+}
+
+static __attribute__((constructor)) void tell_what_is_not_seen(void)
+{
+    tell_of_own();
+    if (hq_exact_wanted_by_program("mpi_init") || hq_exact_wanted_by_program("mpi_init_thread"))
+        hq_exact_warn(
+            "the program calls MPI by Fortran's names without underscores: such calls are counted under MPICH alone");
 }

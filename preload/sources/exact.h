@@ -67,6 +67,8 @@ void *hq_exact_symbol(const void *address, const char *name);
 
 /* Does the executable itself define a name, so that nothing of ours is called by it? */
 bool hq_exact_in_program(const char *name);
+/* Does it refer to one of a library? */
+bool hq_exact_wanted_by_program(const char *name);
 
 /* Are two functions of one load module? Not in signal handlers. */
 bool hq_exact_together(const void *first, const void *second);

@@ -22,6 +22,30 @@ int main(int argc, char **argv)
 }
 """
 
+# A library that calls a function of its own as Fortran without underscores would call MPI's (Rmpi does).
+OWN = """int mpi_send(double x) { return (int)x; }
+int own(void) { return mpi_send(42.5); }
+"""
+CALLS_OWN = """#include <mpi.h>
+int own(void);
+int main(int argc, char **argv)
+{
+    int mine;
+    MPI_Init(&argc, &argv);
+    mine = own();
+    MPI_Finalize();
+    return mine != 42;
+}
+"""
+PLAIN = """program plain
+  include 'mpif.h'
+  integer :: ierr
+  call mpi_init(ierr)
+  call mpi_barrier(MPI_COMM_WORLD, ierr)
+  call mpi_finalize(ierr)
+end program
+"""
+
 # Legal programs that a look at what they gave back would end: communicators that are freed before a receive is complete, and no types of no elements (which
 # MPICH takes).
 LEFT = """#include <mpi.h>
@@ -183,6 +207,18 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
         said = "the program has MPI_Barrier of its own: calls of these are not counted" in err
         check((said, barriers) == ((True, []) if where == "static" else (False, [3])), f"{program}: {barriers} barriers: {err[-300:]}")
 
+    for name, text in (("own.c", OWN), ("calls_own.c", CALLS_OWN)):
+        with open(f"{TMP}/{name}", "w") as f:
+            f.write(text)
+    program, db = f"own-{mpi}", f"own-{mpi}.hq"
+    run("gcc", "-O1", "-w", "-shared", "-fPIC", "-fno-inline", "-o", "libown.so", f"{TMP}/own.c")
+    status, out, err = run(f"mpicc.{mpi}", "-w", "-o", program, f"{TMP}/calls_own.c", "-L.", "-lown", "-Wl,-rpath,.")
+    check(status == 0, err)
+    status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 1, f"./{program}", env=ENVIRONMENT)
+    check(status == 0, f"a library's own mpi_send, {mpi}: status {status}: {err[-500:]}")
+    called = [r["name"] for r in ask(db, "procedures of /^mpi_/i columns mpi_calls.x")["rows"] if count(r["values"][0])]
+    check(sorted(called) == ["MPI_Finalize", "MPI_Init"], f"a library's own mpi_send, {mpi}: MPI's calls are {called}")
+
     with open(f"{TMP}/left.c", "w") as f:
         f.write(LEFT)
     program, db = f"left-{mpi}", f"left-{mpi}.hq"
@@ -197,6 +233,13 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     if not shutil.which(f"mpif90.{mpi}"):
         print(f"skipped: there is no Fortran of {mpi}")
         continue
+    with open(f"{TMP}/plain.f90", "w") as f:
+        f.write(PLAIN)
+    status, out, err = run(f"mpif90.{mpi}", "-w", "-fno-underscoring", "-o", f"plain-{mpi}", f"{TMP}/plain.f90")
+    check(status == 0, err)
+    status, out, err = run(HQ, "record", "-e", "MPI", "-o", f"plain-{mpi}.hq", "--", f"mpirun.{mpi}", "-n", 1, f"./plain-{mpi}", env=ENVIRONMENT)
+    check(status == 0 and "Fortran's names without underscores" in err, f"names without underscores, {mpi}: {err[-500:]}")
+
     with open(f"{SOURCES}.f90") as old, open(f"{TMP}/fortran08.f90", "w") as new:
         new.write(in_2008(old.read()))
     for language, source in (("Fortran", f"{SOURCES}.f90"), ("Fortran 2008", f"{TMP}/fortran08.f90")):
