@@ -214,8 +214,9 @@ static bool is_copy_of(const struct module_work *w, uint32_t scope, const char *
                        const struct structure_scope *body)
 {
     const struct structure_scope *x = &w->structure.scopes.data[scope];
-    const char *dot = strrchr(name, '.'), *own = opener_scope_name(w, scope);
+    const char *dot = strrchr(name, '.'), *own = opener_scope_name(w, scope), *within = strrchr(own, ':');
 
+    own = within ? within + 1 : own; /* it has the names of what it lies in before it */
     if (!strcmp(name, "MAIN__"))
         return x->parent != STRUCTURE_NONE && w->structure.scopes.data[x->parent].kind == SCOPE_PROCEDURE &&
                !strcmp(opener_scope_name(w, x->parent), "main");
