@@ -168,6 +168,16 @@ static void before_dispatch(unsigned long mode)
     end_measuring("the program dispatches its system calls itself");
 }
 
+static void before_prctl(int option, const unsigned long a[4])
+{
+    if (options.active && option == PR_SET_SECCOMP)
+        before_filter(a[0] == SECCOMP_MODE_FILTER ? (const struct sock_fprog *)a[1] : NULL);
+    if (options.active && option == PR_SET_SYSCALL_USER_DISPATCH)
+        before_dispatch(a[0]);
+    if (option == PR_SET_TSC && a[0] != PR_TSC_ENABLE)
+        vdso_leave_clock();
+}
+
 EXPORT int prctl(int option, ...)
 {
     unsigned long a[4];
@@ -177,12 +187,7 @@ EXPORT int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         a[i] = va_arg(list, unsigned long);
     va_end(list);
-    if (options.active && option == PR_SET_SECCOMP)
-        before_filter(a[0] == SECCOMP_MODE_FILTER ? (const struct sock_fprog *)a[1] : NULL);
-    if (options.active && option == PR_SET_SYSCALL_USER_DISPATCH)
-        before_dispatch(a[0]);
-    if (option == PR_SET_TSC && a[0] != PR_TSC_ENABLE)
-        vdso_leave_clock();
+    before_prctl(option, a);
     return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
@@ -209,6 +214,22 @@ static long made_by_next(long number, const long a[6])
     return next_syscall(number, a);
 }
 
+/* Of calls that have functions above. File servers change the user of one thread so, which setuid does not. */
+static void before_bare(long number, const long a[6])
+{
+    switch (number) {
+    case SYS_seccomp:
+        if (options.active && (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER))
+            before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
+        break;
+    case SYS_prctl: before_prctl((int)a[0], (const unsigned long *)&a[1]); break;
+    case SYS_chroot:
+    case SYS_setuid:
+    case SYS_setreuid:
+    case SYS_setresuid: reserve(); break;
+    }
+}
+
 /* libseccomp calls seccomp(2) through this, and some programs fork by it. */
 EXPORT long syscall(long number, ...)
 {
@@ -219,8 +240,7 @@ EXPORT long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(list, long);
     va_end(list);
-    if (options.active && number == SYS_seccomp && (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER))
-        before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
+    before_bare(number, a);
     if (number == SYS_sigaltstack)
         return sigaltstack((const stack_t *)a[0], (stack_t *)a[1]);
     stacks_watch(number, a);

@@ -54,18 +54,20 @@ static void right(int depth)
 #define SYSCALL(n, action) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1), BPF_STMT(BPF_RET | BPF_K, action)
 #define LOAD_NUMBER        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
-static int filter(struct sock_filter *code, unsigned short length, int through_syscall)
+static int filter(struct sock_filter *code, unsigned short length, long by)
 {
     struct sock_fprog program = {length, code};
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return 1;
-    return through_syscall ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+    if (by == SYS_seccomp)
+        return (int)syscall(by, SECCOMP_SET_MODE_FILTER, 0, &program);
+    return by == SYS_prctl ? (int)syscall(by, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
                            : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 /* Only what the rest of this program needs: opening a file ends it. */
-static int narrow(int through_syscall)
+static int narrow(long by)
 {
     struct sock_filter code[] = {
         LOAD_NUMBER,
@@ -76,7 +78,7 @@ static int narrow(int through_syscall)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
 
-    return filter(code, sizeof code / sizeof *code, through_syscall);
+    return filter(code, sizeof code / sizeof *code, by);
 }
 
 /* Not even the return from a signal handler. */
@@ -126,12 +128,18 @@ static int give_up(const char *way)
         return chroot("/proc/self") || chdir("/");
     if (!strcmp(way, "setuid"))
         return setgroups(0, NULL) || setresgid(65534, 65534, 65534) || setuid(65534);
+    if (!strcmp(way, "chroot-syscall"))
+        return syscall(SYS_chroot, "/proc/self") || chdir("/");
+    if (!strcmp(way, "setuid-syscall"))
+        return syscall(SYS_setresuid, 65534, 65534, 65534) != 0;
     if (!strcmp(way, "strict"))
         return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     if (!strcmp(way, "filter"))
         return narrow(0);
     if (!strcmp(way, "filter-syscall"))
-        return narrow(1);
+        return narrow(SYS_seccomp);
+    if (!strcmp(way, "filter-prctl"))
+        return narrow(SYS_prctl);
     if (!strcmp(way, "narrowest"))
         return narrowest();
     if (!strcmp(way, "data")) /* is what descriptor 2 leads to; then as above */
