@@ -4,6 +4,7 @@
 #include "db/runtimes.h"
 #include "query/choose/helpers.h"
 #include "query/choose/profiles.h"
+#include "query/choose/timeline.h"
 #include "query/output/number.h"
 #include "query/pattern/waits.h"
 #include "query/views/summary_impl.h"
@@ -96,15 +97,16 @@ static double chance(const struct summary *s, double mean, size_t n)
 static bool lived_at_once(const struct summary *s, size_t threads)
 {
     AUTO(profiles_group_deinit) struct groups_of_profiles g = {0};
+    struct timeline line = timeline_of(s->run->tree->db);
     VEC(uint64_t) begins = {0}, ends = {0};
     size_t most = 0, gone = 0;
 
     profiles_group(&s->run->selection, PER_THREAD, PROFILES_COUNTED, &g);
     for (uint32_t i = 0; i < g.count; i++) {
-        const struct hqdb_profile *p = &s->run->tree->db->profiles[g.profiles[g.start[i]]];
+        uint32_t p = g.profiles[g.start[i]];
 
-        vec_push(&begins, p->start_us);
-        vec_push(&ends, p->end_us ? p->end_us : UINT64_MAX);
+        vec_push(&begins, timeline_start(&line, p));
+        vec_push(&ends, line.db->profiles[p].end_us ? timeline_end(&line, p) : UINT64_MAX);
     }
     vec_sort(&begins, compare_u64);
     vec_sort(&ends, compare_u64);
