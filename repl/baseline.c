@@ -183,9 +183,14 @@ static void read_value(struct line *l, struct baseline *b)
         v.share = q.value;
     if (!b->queries.len)
         fail(l, "comes before any query");
-    /* If a row has two lines, the first counts. */
-    if (!l->wrong)
-        baseline_value_add(&vec_last(&b->queries), &l->names, &v, NULL);
+    if (l->wrong)
+        return;
+    bool is_new;
+    const struct baseline_value *known = baseline_value_add(&vec_last(&b->queries), &l->names, &v, &is_new);
+
+    /* A merge may keep the lines of both sides: which of two values is right nobody knows. */
+    if (!is_new && (known->share != v.share || known->value != v.value || known->tolerance != v.tolerance))
+        fail(l, "is of a row that has another line, with other values");
 }
 
 /* `WORD: TEXT` before the first query. */

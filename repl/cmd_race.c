@@ -373,10 +373,24 @@ static struct hq_error *run_all(struct race *r)
 
 /* ---- the verdict ---- */
 
+/* How often a run might do its work to take half a second; 1: it does, or nothing is known. */
+static unsigned often_enough(const struct race *r)
+{
+    double least = INFINITY;
+
+    vec_foreach(q, &r->gate.queries)
+        vec_foreach(row, &(*q)->values.rows)
+            for (size_t i = 0; i < 2 * r->pairs; i++)
+                if (!*row->path && row->dim == DIM_SECONDS && !baseline_waits(row->metric))
+                    least = fmin(least, row->value[i % 2][i / 2]);
+    return isfinite(least) ? (unsigned)fmin(100, ceil(0.5 / fmax(least, 0.005))) : 1;
+}
+
 /* Tells how a race that is not decided would be. */
 static void tell_wanted(const struct race *r, double took)
 {
     char text[UNITS_TEXT];
+    unsigned often = often_enough(r);
 
     if (r->wanted > LOOKS_PAIRS_MAX)
         printf("  more than %d runs of each would be needed: let the programs run longer, on a machine that does less "
@@ -385,6 +399,8 @@ static void tell_wanted(const struct race *r, double took)
     else
         printf("  to decide it: -n %zu (about %s)\n", r->wanted,
                units_format(text, took / (double)r->pairs * (double)r->wanted, DIM_SECONDS));
+    if (often > 1)
+        printf("  or fewer runs that are longer: --old 'for i in $(seq %u); do CMD; done', and so --new\n", often);
 }
 
 static int tell(struct race *r, double took)

@@ -173,8 +173,10 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
 
         vec_push(t->lines,
                  wanted >= GATE_RUNS_MOST
-                     ? arena_printf(t->arena, "%s: they differ too much from run to run for %d runs of each", rows,
-                                    GATE_RUNS_MOST)
+                     ? arena_printf(t->arena, "%s: they differ too much from run to run for %d runs of each%s", rows,
+                                    GATE_RUNS_MOST,
+                                    sampling_matters(all, n) ? "; if they are longer or sampled faster they differ less"
+                                                             : "")
                      : arena_printf(t->arena, "%s: about %zu runs of each would decide%s", rows, wanted,
                                     sampling_matters(all, n) ? ", or fewer if they are longer or sampled faster" : ""));
         for (size_t i = 0; with_rows && i < open.len && i < OPEN_MAX; i++) {

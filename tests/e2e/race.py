@@ -46,6 +46,12 @@ with open(f"{TMP}/none.hq", "w") as f:
     f.write("procedures of nosuch\n")
 race("./take 1000", "./take 1000", "-n", "2", "-e", "ALLOC", "--bisect", "none.hq", want=125, what="--bisect of what was not judged")
 
+# Runs that are short are told what makes them decide: to do their work more than once.
+status, out, _ = race("./take 100000", "./take 100000", "-n", "2", "--tolerance", "0.1%")
+check(status != 4 or re.search(r"or fewer runs that are longer: --old 'for i in \$\(seq \d+\); do CMD; done'", out), f"short runs: {out}")
+twice = "for i in $(seq 2); do ./take 9; done"
+race(twice, twice, "-n", "2", "-e", "ALLOC", want=0, what="the loop of that advice")
+
 # A log is told that the race goes on, as a terminal is; not with --quiet.
 err = race("./take 9", "./take 9", "-n", "7", "-e", "ALLOC", want=0, what="a log")[2]
 check(re.search(r"^hq: 4 pairs of runs in \d+ s, of 7$", err, re.M) and re.search(r"^hq: 6 pairs", err, re.M), f"progress in a log: {err}")

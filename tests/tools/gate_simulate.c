@@ -2,8 +2,9 @@
 /*
  * gate_simulate [RACES [KIND]]: races of simulated programs on machines that drift (a random walk of a hundredth from
  * run to run), jump (in one run of twenty, by up to a tenth) and scatter in the ways of `kinds`, judged by hq's own
- * code with all its looks. There are ROWS procedures, the first with 40 % of the time, which becomes slower; 1000
- * samples a second. Prints the table of doc/checks.md; status 1 if more unchanged programs fail, or slower ones are ok,
+ * code with all its looks. There are OWN procedures, the first with 40 % of the time, which becomes slower; 1000
+ * samples a second. Of the kind "nested" each but the first calls the one before, and there are rows with what they
+ * call and without. Prints the table of doc/checks.md; status 1 if more unchanged programs fail, or slower ones are ok,
  * than the method allows, or of runs that differ by 4 % or less fewer slowdowns are found, or more unchanged races are
  * open.
  */
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 20 };
+enum { OWN = 20, ROWS = 2 * OWN };
 #define RATE  1000.0
 #define FOUND 0.9 /* of slowdowns as large as the tolerance, where runs differ by 4 % or less */
 
@@ -71,15 +72,17 @@ static const struct kind {
     double seconds; /* of a run */
     double alone;   /* how much of the spread each row has by itself */
     double patience;
+    int rows;
 } kinds[] = {
-    {"normal", "normal, runs of 2 s", normal, 2, 0.25, 300},
-    {"disturbed", "3 of 10 runs disturbed, 2 s", disturbed, 2, 0.25, 300},
-    {"short", "3 of 10 runs disturbed, 0.7 s", disturbed, 0.7, 0.25, 300},
-    {"heavy", "Student's t with 3 degrees, rows alone, 1 s", heavy, 1, 1, 300},
-    {"modes", "two speeds, 2 s", two_speeds, 2, 0.25, 300},
-    {"long", "normal, runs of 6 s", normal, 6, 0.25, 300},
-    {"two-minutes", "normal, runs of 6 s, `--at-most 2min`", normal, 6, 0.25, 0},
-    {"longest", "normal, runs of 20 s", normal, 20, 0.25, 300},
+    {"normal", "normal, runs of 2 s", normal, 2, 0.25, 300, OWN},
+    {"disturbed", "3 of 10 runs disturbed, 2 s", disturbed, 2, 0.25, 300, OWN},
+    {"short", "3 of 10 runs disturbed, 0.7 s", disturbed, 0.7, 0.25, 300, OWN},
+    {"heavy", "Student's t with 3 degrees, rows alone, 1 s", heavy, 1, 1, 300, OWN},
+    {"modes", "two speeds, 2 s", two_speeds, 2, 0.25, 300, OWN},
+    {"long", "normal, runs of 6 s", normal, 6, 0.25, 300, OWN},
+    {"two-minutes", "normal, runs of 6 s, `--at-most 2min`", normal, 6, 0.25, 0, OWN},
+    {"longest", "normal, runs of 20 s", normal, 20, 0.25, 300, OWN},
+    {"nested", "3 of 10 runs disturbed, 2 s, 40 rows, half of them with callees", disturbed, 2, 0.25, 300, ROWS},
 };
 
 struct machine {
@@ -96,15 +99,16 @@ static void run(struct machine *m, double slower, double seconds[ROWS])
         m->speed += 0.2 * (uniform() - 0.5);
     double whole = m->speed * (1 + m->spread * (m->kind->alone < 1) * m->kind->scatter());
 
-    for (int row = 0; row < ROWS; row++) {
-        double mean = m->kind->seconds * (row ? 0.6 / (ROWS - 1) : 0.4 * (1 + slower));
+    for (int row = 0; row < OWN; row++) {
+        double mean = m->kind->seconds * (row ? 0.6 / (OWN - 1) : 0.4 * (1 + slower));
         double value = fmax(0, mean * whole * (1 + m->kind->alone * m->spread * m->kind->scatter()));
 
         seconds[row] = fmax(0, value + sqrt(value / RATE) * normal());
+        seconds[OWN + row] = seconds[row] + (row ? seconds[OWN + row - 1] : 0);
     }
 }
 
-static enum gate_verdict look(double (*old)[LOOKS_PAIRS_MAX], double (*now)[LOOKS_PAIRS_MAX], size_t pairs,
+static enum gate_verdict look(double (*old)[LOOKS_PAIRS_MAX], double (*now)[LOOKS_PAIRS_MAX], int rows, size_t pairs,
                               double family)
 {
     static double room[ROWS][LOOKS_PAIRS_MAX];
@@ -112,18 +116,18 @@ static enum gate_verdict look(double (*old)[LOOKS_PAIRS_MAX], double (*now)[LOOK
     enum gate_verdict verdict = GATE_OK;
     double total = 0;
 
-    for (int row = 0; row < ROWS; row++) {
+    for (int row = 0; row < rows; row++) {
         d[row] = gate_paired(old[row], now[row], pairs, room[row]);
         d[row].sampling = sqrt((d[row].old + d[row].now) / RATE / (double)pairs);
-        total += d[row].old;
+        total += row < OWN ? d[row].old : 0;
     }
-    for (int row = 0; row < ROWS; row++) {
+    for (int row = 0; row < rows; row++) {
         d[row].allowed = fmax(0.1 * d[row].old, 0.02 * total);
         d[row].needed = 0.04 * total;
     }
-    double level = gate_level(d, ROWS, family);
+    double level = gate_level(d, (size_t)rows, family);
 
-    for (int row = 0; row < ROWS; row++) {
+    for (int row = 0; row < rows; row++) {
         enum gate_verdict one = gate_judge(&d[row], level, gate_missed(family));
 
         if (one == GATE_FAIL || verdict == GATE_OK)
@@ -157,7 +161,7 @@ static void race(const struct kind *kind, double spread, double slower, struct c
         pairs++;
         if (!gate_look(&looks, pairs, 2 * kind->seconds * (double)pairs, &family))
             continue;
-        verdict = look(old, now, pairs, family);
+        verdict = look(old, now, kind->rows, pairs, family);
         if (looks.last || verdict != GATE_UNDECIDED)
             break;
     }

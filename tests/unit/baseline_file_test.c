@@ -50,6 +50,8 @@ TEST(wrong_files_name_the_line)
         {"something else\n", "is no baseline: it does not begin with `hq baseline 2`"},
         {"hq baseline 2\ncputime 5% +-2% of 10: f\n", ":2: the line comes before any query"},
         {"hq baseline 2\nquery: a\nquery: a\n", ":3: the line is there twice"},
+        {"hq baseline 2\nquery: a\ncputime 5% +-2% of 9: f\ncputime 6% +-2% of 9: f\n",
+         ":4: the line is of a row that has another line, with other values"},
         {"hq baseline 2\nquery: a\n<<<<<<< ours\n", ":3: this file holds an unresolved merge conflict"},
         {"hq baseline 2\nquery: a\ncputime 5 +-2% of 10: f\n", "has a value where a share must be"},
         {"hq baseline 2\nquery: a\ncputime 5% +-2% of 9 in 1 runs, sd 1%: f\n", "has too few runs"},
