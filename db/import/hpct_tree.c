@@ -18,6 +18,16 @@ struct hpct_ranges {
     size_t len, cap;
 };
 
+/* A page that a disk has lost reads as zeros. In a table of texts there is one that is empty at most, so behind it
+ * another begins.
+ */
+static bool is_lost(const struct hpct *h, const char *text)
+{
+    size_t at = text ? (size_t)((const uint8_t *)text - h->meta.map.data) : 0;
+
+    return text && !*text && at + 1 < h->meta.map.size && !text[1];
+}
+
 /* Files and modules are structures of flags and a path. */
 static const char *path_at(const struct hpct *h, struct cursor *c, uint64_t offset)
 {
@@ -30,6 +40,8 @@ static const char *path_at(const struct hpct *h, struct cursor *c, uint64_t offs
 
     if (!cursor_ok(&s))
         cursor_fail(c, "points to a file or module that is not there");
+    else if (!path || is_lost(h, path))
+        cursor_fail(c, "points to a file or module that has zeros for its name");
     return path;
 }
 
@@ -50,6 +62,8 @@ static void read_function(struct hpct *h, struct cursor *c, uint64_t offset)
     f.line = cursor_u32(&s);
     if (!cursor_ok(&s))
         cursor_fail(c, "points to a function that is not there");
+    else if (is_lost(h, f.name) || (!f.name && !f.module && !f.file && !f.offset))
+        cursor_fail(c, "points to a function of zeros");
     vec_push(&h->functions, f);
 }
 
@@ -195,6 +209,8 @@ static struct hq_error *read_entries(struct hpct *h, struct hpct_ranges *todo)
     uint64_t entries = cursor_u64(&c);
     unsigned count = cursor_u16(&c), stride = cursor_u8(&c);
 
+    if (!count)
+        cursor_fail(&c, "has no entry points, or zeros");
     if (count && stride < ENTRY_BYTES)
         cursor_fail(&c, "has entry points smaller than version 4.0 has them");
     for (unsigned i = 0; i < count && cursor_ok(&c); i++) {

@@ -3,10 +3,11 @@
 import json
 import os
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, "tests/import")
-from lib import Hpctoolkit, TMP, check, check_tree, finish, run  # noqa: E402
+from lib import HQ, Hpctoolkit, TMP, check, check_tree, finish, run  # noqa: E402
 
 ENCLOSED, CALLED, INLINED, NEW = 0, 1, 2, 9
 FUNCTION, LOOP, LINE, INSTRUCTION = 0, 1, 2, 3
@@ -80,6 +81,19 @@ for at in range(0x20, 0x20 + 12 * 350, 512):
         file.write(whole[:at] + bytes(512) + whole[at + 512:])
     error = run(database, "procedures", status=3)
     check("has a trace with zeros where its times were" in error, f"zeros at {at}: {error}")
+# Of the tables of names, files, functions and entry points in meta.db: values were in an outer row, or of nothing, with status 0.
+database = Hpctoolkit(THREADS).save(f"{TMP}/lost tables", [(1, "main thread", [(CALLED, FUNCTION, f"procedure_{n}", [line(n, [], {0: 1.0})], {}) for n in range(1, 300)])])
+whole, ask = open(f"{database}/meta.db", "rb").read(), "tree all as csv"
+answer = run(database, ask)
+refused = 0
+for at in range(512, len(whole), 512):
+    lost = whole[:at] + bytes(len(whole[at:at + 512])) + whole[at + 512:]
+    with open(f"{database}/meta.db", "wb") as file:
+        file.write(lost)
+    done = subprocess.run([HQ, database, ask], capture_output=True, text=True, errors="replace")
+    refused += done.returncode == 3
+    check(done.returncode == 3 or done.stdout == answer, f"zeros at {at} of {len(whole)} of meta.db: {done.returncode} {done.stderr}")
+check(refused > len(whole) / 512 * 0.8, f"{refused} of {len(whole) // 512} were refused")
 run(Hpctoolkit([[(2, 0x7FFFFFFF)], [(2, 5)]]).save(f"{TMP}/edge", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(3, [], {0: 1.0, 1: 2.0})], {})])]), "profiles")
 
 # Three ranks of two threads and a GPU stream, each with a trace; kinds of identifiers that are not known are part of the name.
