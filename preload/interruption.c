@@ -126,18 +126,26 @@ void interruption_end(void)
         idle_end(false);
 }
 
+/* Is the call to be ended by a signal that has not come yet? One of ours that came at the same time returns to where
+ * the program blocks it, and so does the clock's SIGTRAP to where one that was kept is blocked (blocked.h). */
+static bool is_still_due(void)
+{
+    uint64_t pending = 0;
+
+    return self.wait.masked && !raw_frozen && raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0) == 0 &&
+           pending & ~self.wait.blocked;
+}
+
 bool interrupted_by_us(uint32_t before)
 {
     bool was = self.interrupted;
 
     self.interrupted = false;
-    return was && errno == EINTR && self.theirs == before;
+    return errno == EINTR && self.theirs == before && (was || is_still_due());
 }
 
 void interruption_mask(const sigset_t *mask)
 {
-    if (!interruption_possible)
-        return;
     self.wait.masked = self.wait.widened = false;
     if (!mask)
         return;

@@ -8,7 +8,7 @@ for program in guests trapped handled early; do for kind in $("$PROGRAMS/$progra
     setsid -w timeout 60 "$PROGRAMS/$program" "$kind" >"$TMP/alone" 2>/dev/null
     alone=$?
     marked=
-    case $kind in dispatches | breakpoints | breakpoint-once | suspended-breakpoint | other-storage | *-early) marked="--mark spin -e CPUTIME@1000/s" ;; esac
+    case $kind in dispatches | breakpoints | breakpoint-once | suspended-breakpoint | suspended-often | other-storage | *-early) marked="--mark spin -e CPUTIME@1000/s" ;; esac
     case $kind in deep-generated | generated-runtime) marked="-e REALTIME@20000/s" ;; esac # a walk takes longer than a period
     case $kind in *-early) export HQ_MARKS_BY=breakpoints ;; *) unset HQ_MARKS_BY ;; esac
     for way in "-e CPUTIME@1000/s" "--clock timer -e CPUTIME@1000/s" "-e REALTIME@2000/s" ${marked:+"$marked"}; do

@@ -157,6 +157,27 @@ static void suspended_breakpoint(void)
     printf("%d\n", (int)hits);
 }
 
+/* The clock's signal may come first, and the call is not over by that. */
+static void suspended_often(void)
+{
+    struct timespec wait = {20, 0};
+    sigset_t set, none;
+    int without = 0;
+
+    sigemptyset(&none);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    handle(SIGTRAP, count_one, 0);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    for (int round = 0; round < 20000; round++) {
+        int before = (int)hits;
+        kill(getpid(), SIGTRAP);
+        ppoll(NULL, 0, &wait, &none);
+        without += (int)hits == before;
+    }
+    printf("%d calls ended without it\n", without);
+}
+
 /* A breakpoint while it is blocked: the kernel does not ask. */
 static void blocked_breakpoint(void)
 {
@@ -272,6 +293,7 @@ int main(int argc, char **argv)
                                          {"vforked-mask", vforked_mask},
                                          {"blocked-breakpoint", blocked_breakpoint},
                                          {"suspended-breakpoint", suspended_breakpoint},
+                                         {"suspended-often", suspended_often},
                                          {"own-event", own_event}};
 
     return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
