@@ -81,11 +81,14 @@ static void put_axis(const struct picture *p, int left, FILE *out)
         char text[NUMBER_MAX];
         size_t x = p->to > p->from ? (size_t)((time - p->from) / (p->to - p->from) * p->width) : 0;
         axis_text(text, &a, time);
-        if (x >= p->width || (end && x < end + 2) || x + strlen(text) > p->width + 8)
+        /* The last one ends with the picture, which may be as wide as the terminal. */
+        size_t len = strlen(text), at = x + len <= p->width || len > p->width ? x : p->width - len;
+
+        if (x >= p->width || (end && at < end + 2))
             continue;
         line[x] = '+';
-        memcpy(says + x, text, strlen(text));
-        end = x + strlen(text);
+        memcpy(says + at, text, len);
+        end = at + len;
     }
     says[end] = 0;
     fprintf(out, "%*s %s\n%*s %s\n", left, "", line, left, "", says);

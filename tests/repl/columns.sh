@@ -41,6 +41,21 @@ for topic in $("$HQ" help topics | awk '$2 { print $1 }'); do
     longest=$(COLUMNS=80 "$HQ" help "$topic" | wc -L)
     check "help $topic in 80 columns: $longest" [ "$((longest > 0 && longest <= 80))" = 1 ]
 done
+# A mark of the time axis stands just before the end.
+{
+    printf '%s\n' 'metric CPUTIME seconds 1 1 sampled traced' 'module app /x/app' 'file a app /x/a.c' 'proc main a main 1'
+    for rank in 0 1; do
+        printf '%s\n' "profile p$rank rank=$rank tid=$((rank + 1)) end=50800000" "value p$rank CPUTIME 50 50 main:2"
+        for second in $(seq 50); do echo "trace p$rank ${second}500000 CPUTIME 1 main:2"; done
+    done
+} >marks.fixture
+"$TOP/build/tools/fixture" marks.fixture marks.hq || exit 1
+for of in "trace" "trace summary" "trace imbalance"; do
+    for columns in $(seq 60 90); do
+        longest=$(COLUMNS=$columns "$HQ" --quiet marks.hq "$of" 2>/dev/null | grep '^ ' | wc -L)
+        check "$of in $columns columns: $longest" [ "$((longest > 0 && longest <= columns))" = 1 ]
+    done
+done
 for word in views clauses functions settings formats statements clusters fold routines group regions messages trace imbalance sort; do
     for columns in 80 60; do
         longest=$(COLUMNS=$columns "$HQ" help "$word" | wc -L)

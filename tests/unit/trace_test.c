@@ -77,7 +77,7 @@ TEST(pictures)
                  "rank 0 aaaaaaaaa     aaaaaaaaa     aaaaaaaaa     aaaaaaaaa\n"
                  "rank 1       aaaaaaaaa     aaaaaaaaa             aaaaaaaaa     aaaaaaaaa\n"
                  "       ------------+-------------------------+------------------------+-\n"
-                 "                   2 s                       4 s                      6 s\n"
+                 "                   2 s                       4 s                     6 s\n"
                  " a  55.4%  compute\n"
                  "    44.6%  not in the slice, idle, or not on a CPU\n");
     check_answer(&t, "trace depth of rank 1 width 65", "table",
