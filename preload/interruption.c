@@ -22,14 +22,14 @@ static uint64_t waiting(const ucontext_t *context)
     return pending & ~blocked & ~signal_ours();
 }
 
-/* Will one of them enter a handler that was set up to interrupt system calls? */
-static bool interrupts(uint64_t signals)
+/* Will one of them enter a handler? Of those with the flags `but` it does not matter. */
+static bool handled(uint64_t signals, uint64_t but)
 {
     for (int number = 1; number <= 64; number++) {
         struct raw_action action;
 
         if (signals >> (number - 1) & 1 && raw_sigaction(number, NULL, &action) == 0 && action.handler > 1 &&
-            !(action.flags & SA_RESTART))
+            !(action.flags & but))
             return true;
     }
     return false;
@@ -92,7 +92,7 @@ static COLD void note_interruption(ucontext_t *context, enum arch_call call, lon
         self.interrupted = !waiting(context);
     } else if (is_restarted(number)) {
         self.repeated = arch_pc(context);
-        if (interrupts(waiting(context)))
+        if (handled(waiting(context), SA_RESTART)) /* one that was set up to end system calls */
             interruption_end_repetition(context);
     }
 }
@@ -126,22 +126,23 @@ void interruption_end(void)
         idle_end(false);
 }
 
-/* Is the call to be ended by a signal that has not come yet? One of ours that came at the same time returns to where
- * the program blocks it, and so does the clock's SIGTRAP to where one that was kept is blocked (blocked.h). */
-static bool is_still_due(void)
-{
-    uint64_t pending = 0;
-
-    return self.wait.masked && !raw_frozen && raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0) == 0 &&
-           pending & ~self.wait.blocked;
-}
-
 bool interrupted_by_us(uint32_t before)
 {
     bool was = self.interrupted;
 
     self.interrupted = false;
-    return errno == EINTR && self.theirs == before && (was || is_still_due());
+    return was && errno == EINTR && self.theirs == before;
+}
+
+bool interrupted_before_due(uint32_t before)
+{
+    uint64_t pending = 0;
+
+    if (interrupted_by_us(before))
+        return true;
+    return errno == EINTR && self.theirs == before && self.wait.masked && !raw_frozen &&
+           raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0) == 0 &&
+           handled(pending & ~self.wait.blocked, 0);
 }
 
 void interruption_mask(const sigset_t *mask)

@@ -29,13 +29,14 @@ void interruption_end_repetition(ucontext_t *context);
  * the program's between two attempts: so what counts is whether a handler of the program was entered since the first
  * attempt began. If that was between two attempts our next signal ends the second.
  */
-#define AGAIN_WHILE_OURS(call) \
+#define AGAIN_WHILE_OURS(call) AGAIN_WHILE(call, interrupted_by_us)
+#define AGAIN_WHILE(call, failed) \
     ({ \
         __typeof__(call) result_; \
         uint32_t before_ = interruption_begin(); \
         do \
             result_ = (call); \
-        while (result_ < 0 && interrupted_by_us(before_)); \
+        while (result_ < 0 && failed(before_)); \
         interruption_end(); \
         result_; \
     })
@@ -49,7 +50,7 @@ void interruption_end_repetition(ucontext_t *context);
         bool blocks_ = signal_wait_begins(asked_); \
         mask = signal_without_ours(mask, &copy_); \
         interruption_mask(mask); \
-        __typeof__(call) masked_result_ = AGAIN_WHILE_OURS(call); \
+        __typeof__(call) masked_result_ = AGAIN_WHILE(call, interrupted_before_due); \
         interruption_unmask(); \
         signal_wait_ends(blocks_, asked_); \
         masked_result_; \
@@ -58,6 +59,10 @@ void interruption_end_repetition(ucontext_t *context);
 /* A call begins, and it has failed: errno is its own, `before` what the first has returned. */
 uint32_t interruption_begin(void);
 bool interrupted_by_us(uint32_t before);
+/* Of one that waits with another mask: or does a signal with a handler still wait that should end it? One of ours that
+ * came at the same time returns to where the program blocks it, and so does the clock's SIGTRAP to where one that was
+ * kept is blocked (blocked.h). */
+bool interrupted_before_due(uint32_t before);
 
 /* It is over, and is not made again: if the thread has waited in it, that is counted (idle.h). */
 void interruption_end(void);

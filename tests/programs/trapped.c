@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -178,6 +179,41 @@ static void suspended_often(void)
     printf("%d calls ended without it\n", without);
 }
 
+static sigjmp_buf back;
+
+static void jump_back(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    siglongjmp(back, 1);
+}
+
+/* A handler jumps out of one call; another signal stays pending; a third one ends another call. */
+static void suspended_jumped(void)
+{
+    struct timespec most = {20, 0};
+    sigset_t set, none;
+
+    sigemptyset(&none);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    handle(SIGUSR1, jump_back, 0);
+    handle(SIGUSR2, count_one, 0);
+    handle(SIGALRM, count_one, 0);
+    kill(getpid(), SIGUSR1);
+    if (sigsetjmp(back, 1) == 0)
+        sigsuspend(&none);
+    kill(getpid(), SIGUSR2);
+    spin(5);
+    alarm(1);
+    int result = poll(NULL, 0, 20000);
+    printf("%d %d %d\n", result, errno == EINTR, (int)hits);
+    alarm(1);
+    result = nanosleep(&most, NULL);
+    printf("%d %d %d\n", result, errno == EINTR, (int)hits);
+}
+
 /* A breakpoint while it is blocked: the kernel does not ask. */
 static void blocked_breakpoint(void)
 {
@@ -294,6 +330,7 @@ int main(int argc, char **argv)
                                          {"blocked-breakpoint", blocked_breakpoint},
                                          {"suspended-breakpoint", suspended_breakpoint},
                                          {"suspended-often", suspended_often},
+                                         {"suspended-jumped", suspended_jumped},
                                          {"own-event", own_event}};
 
     return guest_main(argc, argv, kinds, sizeof kinds / sizeof *kinds);
