@@ -108,14 +108,14 @@ static void set_and_ask(int number)
     EXPECT(action(number, &wanted, &now) == 0 && now.handler == before.handler);
     EXPECT(action(number, NULL, &now) == 0 && now.handler == wanted.handler && now.flags & SA_SIGINFO);
     seen = 0;
-    syscall(SYS_tgkill, getpid(), gettid(), number);
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
     EXPECT(seen == 1);
     if (number != RESERVED) {
         EXPECT(now.mask == wanted.mask);
         EXPECT(mask(SIG_BLOCK, &blocked, &old) == 0 && !(old & blocked));
         EXPECT(mask(SIG_BLOCK, NULL, &old) == 0 && old & blocked);
         burn(0.02);
-        syscall(SYS_tgkill, getpid(), gettid(), number);
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
         EXPECT(seen == 1);
         EXPECT(mask(SIG_UNBLOCK, &blocked, &old) == 0 && old & blocked);
         EXPECT(seen == 2);
