@@ -117,7 +117,19 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
     SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_ppoll, SYS_write, SYS_prctl, \
         SYS_clock_gettime, SYS_rt_sigreturn
 
-static void before_filter(const struct sock_fprog *filter)
+/* Would the kernel take it? Programs ask with NULL whether it knows filters. When the right to ask what can be read is
+ * given up it is believed. */
+static bool is_filter(const struct sock_fprog *filter)
+{
+    if (!filter || raw_frozen)
+        return filter;
+    return raw_readable((uint64_t)filter) && raw_readable((uint64_t)&filter->filter) && filter->len &&
+           filter->len <= BPF_MAXINSNS && raw_readable((uint64_t)filter->filter) &&
+           raw_readable((uint64_t)&filter->filter[filter->len - 1]);
+}
+
+/* NULL: strict seccomp. */
+static void before_mode(const struct sock_fprog *filter)
 {
     bool ends_programs = !filter || ANY(SECCOMP_ENDS, filter, WORKING, SENDING, BEGINNING, PROGRAM) ||
                          ANY(SECCOMP_FAILS, filter, SYS_rt_sigaction); /* signals of ours would end them */
@@ -159,6 +171,12 @@ static void before_filter(const struct sock_fprog *filter)
         raw_frozen = 1;
 }
 
+static void before_filter(bool strict, const struct sock_fprog *filter)
+{
+    if (options.active && (strict || is_filter(filter)))
+        before_mode(strict ? NULL : filter);
+}
+
 /* Whatever stands behind the C library's calls, its return from signal handlers too, is then the program's. */
 static void before_dispatch(unsigned long mode)
 {
@@ -170,8 +188,8 @@ static void before_dispatch(unsigned long mode)
 
 static void before_prctl(int option, const unsigned long a[4])
 {
-    if (options.active && option == PR_SET_SECCOMP)
-        before_filter(a[0] == SECCOMP_MODE_FILTER ? (const struct sock_fprog *)a[1] : NULL);
+    if (option == PR_SET_SECCOMP && (a[0] == SECCOMP_MODE_STRICT || a[0] == SECCOMP_MODE_FILTER))
+        before_filter(a[0] == SECCOMP_MODE_STRICT, (const struct sock_fprog *)a[1]);
     if (options.active && option == PR_SET_SYSCALL_USER_DISPATCH)
         before_dispatch(a[0]);
     if (option == PR_SET_TSC && a[0] != PR_TSC_ENABLE)
@@ -219,8 +237,8 @@ static void before_bare(long number, const long a[6])
 {
     switch (number) {
     case SYS_seccomp:
-        if (options.active && (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER))
-            before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
+        if (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER)
+            before_filter(a[0] == SECCOMP_SET_MODE_STRICT, (const struct sock_fprog *)a[2]);
         break;
     case SYS_prctl: before_prctl((int)a[0], (const unsigned long *)&a[1]); break;
     case SYS_chroot:

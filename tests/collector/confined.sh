@@ -16,7 +16,7 @@ try() {
     check "$1: nothing is said" [ "$(wc -l <"$TMP/err")" = 1 ]
     check "$1: sound" sound
 }
-for way in closefrom close_range descriptors wide filter filter-syscall filter-prctl; do
+for way in closefrom close_range descriptors ask wide filter filter-syscall filter-prctl; do
     try $way
 done
 for way in chroot chroot-syscall setuid setuid-syscall; do
