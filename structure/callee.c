@@ -37,18 +37,27 @@ void callees_close(struct callees *c)
     free(c);
 }
 
-const char *callee_before(const struct callees *c, uint64_t return_address)
+/* The function that an instruction of this length calls. */
+static const char *callee_of(const struct callees *c, uint64_t return_address, size_t length)
 {
-    size_t length = c->text->machine == EM_X86_64 ? 5 : 4, available;
+    size_t available;
     const uint8_t *code = elf_at(c->text, return_address - length, &available);
     struct insn call;
 
     if (!code || available < length)
         return NULL;
     insn_decode(c->text->machine, code, length, return_address - length, &call);
-    if (call.kind != INSN_CALL || call.length != length)
+    if (call.length != length)
         return NULL;
-    const struct stub *stub = plt_find(&c->plt, call.target);
+    plt_resolve(&c->plt, code, &call);
+    const struct stub *stub = call.kind == INSN_CALL ? plt_find(&c->plt, call.target) : NULL;
 
     return stub && *stub->target ? stub->target : NULL;
+}
+
+const char *callee_before(const struct callees *c, uint64_t return_address)
+{
+    const char *callee = callee_of(c, return_address, c->text->machine == EM_X86_64 ? 5 : 4);
+
+    return callee || c->text->machine != EM_X86_64 ? callee : callee_of(c, return_address, 6);
 }

@@ -37,6 +37,7 @@ static const char *callee_of(const struct maker *m, const struct dwarf_range *ca
     if (!code || !size)
         return NULL;
     insn_decode(m->image->text->machine, code, size, call->low, &in);
+    plt_resolve(&m->image->plt, code, &in);
     stub = in.kind == INSN_CALL ? plt_find(&m->image->plt, in.target) : NULL;
     return stub ? stub->target : NULL;
 }

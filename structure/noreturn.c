@@ -13,22 +13,35 @@
 
 /* clang-format off */
 static const char *const names[] = {   /* sorted: see is_known */
-    "_Exit", "_Unwind_Resume", "_ZN9__gnu_cxx20__verbose_terminate_handlerEv", "_ZSt10unexpectedv",
-    "_ZSt16__throw_bad_castv", "_ZSt17__throw_bad_allocv",
-    "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE", "_ZSt18__throw_bad_typeidv",
-    "_ZSt19__throw_logic_errorPKc", "_ZSt19__throw_range_errorPKc", "_ZSt20__throw_domain_errorPKc",
-    "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc", "_ZSt20__throw_system_errori",
-    "_ZSt21__throw_bad_exceptionv", "_ZSt21__throw_runtime_errorPKc", "_ZSt22__throw_overflow_errorPKc",
-    "_ZSt23__throw_underflow_errorPKc", "_ZSt24__throw_invalid_argumentPKc", "_ZSt24__throw_out_of_range_fmtPKcz",
-    "_ZSt25__throw_bad_function_callv", "_ZSt9terminatev", "__assert", "__assert_fail", "__assert_perror_fail",
+    "_Exit", "_FortranAAbort", "_FortranAExit", "_FortranAFailImageStatement", "_FortranAReportFatalUserError",
+    "_FortranAStopStatement", "_FortranAStopStatementText", "_Unwind_Resume",
+    "_ZN9__gnu_cxx27__verbose_terminate_handlerEv", "_ZSt10unexpectedv", "_ZSt16__throw_bad_castv",
+    "_ZSt17__throw_bad_allocv", "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+    "_ZSt18__throw_bad_typeidv", "_ZSt19__throw_ios_failurePKc", "_ZSt19__throw_ios_failurePKci",
+    "_ZSt19__throw_logic_errorPKc", "_ZSt19__throw_range_errorPKc",
+    "_ZSt19__throw_regex_errorNSt15regex_constants10error_typeE", "_ZSt20__throw_domain_errorPKc",
+    "_ZSt20__throw_future_errori", "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc",
+    "_ZSt20__throw_system_errori", "_ZSt21__glibcxx_assert_failPKciS0_S0_", "_ZSt21__throw_bad_exceptionv",
+    "_ZSt21__throw_runtime_errorPKc", "_ZSt22__throw_overflow_errorPKc", "_ZSt23__throw_underflow_errorPKc",
+    "_ZSt24__throw_invalid_argumentPKc", "_ZSt24__throw_out_of_range_fmtPKcz", "_ZSt25__throw_bad_function_callv",
+    "_ZSt28__throw_bad_array_new_lengthv", "_ZSt9terminatev", "__assert", "__assert_fail", "__assert_perror_fail",
     "__chk_fail", "__clang_call_terminate", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_call_terminate",
     "__cxa_call_unexpected", "__cxa_deleted_virtual", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw",
-    "__cxa_throw_bad_array_length", "__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal",
-    "__longjmp_chk", "__stack_chk_fail", "_exit", "_gfortran_error_stop_numeric", "_gfortran_error_stop_string",
-    "_gfortran_exit_i4", "_gfortran_exit_i8", "_gfortran_os_error_at", "_gfortran_runtime_error",
-    "_gfortran_runtime_error_at", "_gfortran_stop_numeric", "_gfortran_stop_string", "_longjmp", "abort", "err",
-    "errx", "exit", "longjmp", "pthread_exit", "quick_exit", "rust_begin_unwind", "rust_panic", "siglongjmp",
-    "thrd_exit", "verr", "verrx",
+    "__cxa_throw_bad_array_length", "__cxa_throw_bad_array_new_length", "__fortify_fail",
+    "__gnat_last_chance_handler", "__gnat_raise_constraint_error", "__gnat_raise_constraint_error_msg",
+    "__gnat_raise_exception", "__gnat_raise_from_controlled_operation", "__gnat_raise_program_error",
+    "__gnat_raise_program_error_msg", "__gnat_raise_storage_error", "__gnat_raise_storage_error_msg",
+    "__gnat_raise_with_msg", "__gnat_reraise", "__gnat_reraise_zcx", "__libc_fatal", "__longjmp_chk",
+    "__stack_chk_fail", "_d_arraybounds", "_d_arraybounds_index", "_d_arraybounds_slice", "_d_arrayboundsp",
+    "_d_assert", "_d_assert_msg", "_d_assertp", "_d_eh_resume_unwind", "_d_switch_error", "_d_throw_exception",
+    "_d_throwdwarf", "_d_unittest_msg", "_d_unittestp", "_exit", "_gfortran_abort", "_gfortran_caf_error_stop",
+    "_gfortran_caf_error_stop_str", "_gfortran_caf_stop_numeric", "_gfortran_caf_stop_str",
+    "_gfortran_error_stop_numeric", "_gfortran_error_stop_string", "_gfortran_exit_i4", "_gfortran_exit_i8",
+    "_gfortran_os_error", "_gfortran_os_error_at", "_gfortran_runtime_error", "_gfortran_runtime_error_at",
+    "_gfortran_stop_numeric", "_gfortran_stop_string", "_longjmp", "abort",
+    "ada__exceptions__reraise_occurrence_always", "ada__exceptions__reraise_occurrence_no_defer", "err", "errx",
+    "exit", "longjmp", "pthread_exit", "quick_exit", "rust_begin_unwind", "rust_panic", "siglongjmp",
+    "system__assertions__raise_assert_failure", "thrd_exit", "verr", "verrx",
 };
 /* clang-format on */
 
@@ -41,9 +54,19 @@ static int compare_name(const void *key, const void *element)
     return order ? order : -(int)!!(*known)[len];
 }
 
+/* Checks that compilers make: GNAT's of Ada, and sanitizers' where a program does not go on behind them. */
+static bool is_check(const char *name)
+{
+    size_t len = symbol_name_length(name);
+    bool aborts = len > 6 && !strncmp(name + len - 6, "_abort", 6);
+
+    return !strncmp(name, "__gnat_rcheck_", 14) || (aborts && !strncmp(name, "__ubsan_handle_", 15)) ||
+           (!strncmp(name, "__asan_report_", 14) && !(len > 8 && !strncmp(name + len - 8, "_noabort", 8)));
+}
+
 static bool is_known(const char *name)
 {
-    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names, compare_name);
+    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names, compare_name) || is_check(name);
 }
 
 /* Does one of the names of what is called there, through a stub or not, satisfy the test? */
@@ -63,8 +86,19 @@ static bool any_name(const struct image *image, uint64_t target, bool (*test)(co
 /* Destructors, operator delete, and what the C library promises. */
 static bool never_throws(const char *name)
 {
-    static const char *const plain[] = {"__cxa_end_catch", "free",   "memchr", "memcmp", "memcpy",
-                                        "memmove",         "memset", "strcmp", "strlen"};
+    static const char *const plain[] = {"__cxa_begin_catch",
+                                        "__cxa_end_catch",
+                                        "__cxa_free_exception",
+                                        "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE10_M_disposeEv",
+                                        "_ZNSt7__cxx1112basic_stringIwSt11char_traitsIwESaIwEE10_M_disposeEv",
+                                        "free",
+                                        "memchr",
+                                        "memcmp",
+                                        "memcpy",
+                                        "memmove",
+                                        "memset",
+                                        "strcmp",
+                                        "strlen"};
     size_t len = strcspn(name, ".@");
 
     if (len > 8 && !strncmp(name, "_ZN", 3) && !strncmp(name + len - 4, "D", 1) && !strncmp(name + len - 2, "Ev", 2))
@@ -180,6 +214,7 @@ static bool follow(struct search *s, uint64_t at)
         if (!s->budget--)
             return true;
         insn_decode(s->n->image->text->machine, s->code + (at - s->low), s->high - at, at, &in);
+        plt_resolve(&s->n->image->plt, s->code + (at - s->low), &in);
         if (in.kind == INSN_RETURN || in.kind == INSN_JUMP_INDIRECT)
             return true;
         if (in.kind == INSN_STOP)

@@ -124,13 +124,24 @@ static void read_stubs(struct elf *text, struct elf_section *s, const struct slo
         struct stub stub = {
             .low = s->address + at, .high = s->address + at + entry, .target = arena_strndup(&out->arena, target, len)};
         stub.name = *target ? arena_printf(&out->arena, "%.*s@plt", (int)len, target) : "dynamic linker stub@plt";
-        vec_push(out, stub);
+        vec_push(&out->stubs, stub);
         out->named += len;
         /* Each lies in the file once, and names are those of symbols. */
-        if (out->len > text->size / 8 || out->named > 16 * (uint64_t)text->size + (1u << 20)) {
+        if (out->stubs.len > text->size / 8 || out->named > 16 * (uint64_t)text->size + (1u << 20)) {
             text->beyond = "stubs for calls of libraries";
             return;
         }
+    }
+}
+
+static void add_slots(const struct elf *text, const struct slots *slots, struct plt *out)
+{
+    for (size_t i = 0; i < slots->len && out->slots.len <= text->size / 8; i++) {
+        const struct slot *s = &slots->data[i];
+
+        /* Names are those of symbols, and live as long as the file. */
+        if (s->name && (!i || s[-1].address != s->address))
+            vec_push(&out->slots, (struct stub){s->address, s->address + sizeof(uint64_t), s->name, s->name});
     }
 }
 
@@ -153,18 +164,40 @@ void plt_read(struct elf *text, const struct symbols *symbols, struct plt *out)
             !strcmp(s->name, ".iplt"))
             read_stubs(text, s, &slots, lazy, out);
     }
-    range_sort(out);
+    range_sort(&out->stubs);
+    add_slots(text, &slots, out);
     free(lazy);
     vec_deinit(&slots);
 }
 
 void plt_deinit(struct plt *p)
 {
-    vec_deinit(p);
+    vec_deinit(&p->stubs);
+    vec_deinit(&p->slots);
     arena_deinit(&p->arena);
 }
 
 const struct stub *plt_find(const struct plt *p, uint64_t address)
 {
-    return range_find(p, address);
+    const struct stub *stub = range_find(&p->stubs, address);
+
+    return stub ? stub : range_find(&p->slots, address);
+}
+
+enum { SLOT_LENGTH = 6, GROUP = 0xff, CALL_SLOT = 0x15, JUMP_SLOT = 0x25 }; /* ff /2 and ff /4 with slot(%rip) */
+
+void plt_resolve(const struct plt *p, const uint8_t *code, struct insn *in)
+{
+    const uint8_t *end = code + in->length;
+    int32_t distance;
+
+    if ((in->kind != INSN_CALL_INDIRECT && in->kind != INSN_JUMP_INDIRECT) || in->length < SLOT_LENGTH ||
+        end[-SLOT_LENGTH] != GROUP || end[1 - SLOT_LENGTH] != (in->kind == INSN_CALL_INDIRECT ? CALL_SLOT : JUMP_SLOT))
+        return;
+    memcpy(&distance, end - sizeof distance, sizeof distance);
+    uint64_t slot = in->address + in->length + (uint64_t)(int64_t)distance;
+    if (!range_find(&p->slots, slot))
+        return;
+    in->kind = in->kind == INSN_CALL_INDIRECT ? INSN_CALL : INSN_JUMP;
+    in->target = slot;
 }

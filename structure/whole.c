@@ -53,8 +53,8 @@ static void whole_rest(struct work *w, const struct covered *covered)
         vec_push(&starts, image->symbols.list[i].address);
     for (size_t i = 0; i < image->frames.len; i++)
         vec_push(&starts, image->frames.data[i].low);
-    for (size_t i = 0; i < image->plt.len; i++)
-        vec_push(&starts, image->plt.data[i].low);
+    for (size_t i = 0; i < image->plt.stubs.len; i++)
+        vec_push(&starts, image->plt.stubs.data[i].low);
     vec_foreach(at, &starts)
         if (!covered_to(covered, *at))
             recover_plain(w, &(struct wanted){.address = *at});

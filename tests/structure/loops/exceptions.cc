@@ -2,7 +2,7 @@
 /*
  * Loops and exceptions: see tests/structure/loops.py.
  *
- *! build: g++ -O0 | g++ -O1 | g++ -O2 | g++ -O3 | clang++ -O1 | clang++ -O2
+ *! build: g++ -O0 | g++ -O1 | g++ -O2 | g++ -O3 | g++ -O2 -fno-plt | clang++ -O1 | clang++ -O2
  */
 #include <cstdio>
 #include <stdexcept>
