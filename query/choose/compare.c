@@ -47,7 +47,7 @@ struct aligner {
     struct left_out without;
     struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
     struct map here;     /* names of the procedures of this side -> the first of their scopes in `scopes` */
-    bool *recounted[2];  /* [scope] loops that the other side numbers otherwise */
+    bool *recounted[2];  /* [scope] loops whose numbers are others' on the other side */
 };
 
 /* ---- parallel regions that one side does not join ---- */
@@ -382,7 +382,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     for (int i = 0; i < 2 && a.without.inlines; i++)
         note_known(&a, sides[i], i);
     note_left_out(&a.without, a.names.alike.len > 0, s);
-    recounted_loops(sides, &a.names, s, a.recounted);
+    recounted_loops(sides, &a.names, shows_paths(q->view.kind) || q->view.kind == VIEW_LOOPS, s, a.recounted);
     for (int i = 0; i < 2; i++)
         to[i] = align_scopes(&a, sides[i], i);
     builder_init(&b, 0, tree_context(here, 0)->id);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/choose/recounted.h"
+#include "query/choose/loop_marks.h"
 
 /* Of procedures that share a name, and have different numbers of loops, none is known. */
 static void add_count(struct map *counts, uint32_t name, uint32_t count)
@@ -11,23 +12,73 @@ static void add_count(struct map *counts, uint32_t name, uint32_t count)
         *known = 0;
 }
 
-/* The name of the procedure whose loop a scope is, if the sides count its loops otherwise; 0. */
-static uint32_t recounted(const struct tree *t, uint32_t scope, bool old, struct pairing *names,
-                          const struct map counts[2])
+/* Knowledge of the loops of both sides, by the names of their procedures. */
+struct loops_known {
+    struct map counts[2]; /* how many there are */
+    struct map crossed;   /* as many, and not the same (loop_marks.h) */
+    struct map shifted;
+};
+
+static bool is_recounted(const struct loops_known *k, uint32_t name)
+{
+    uint64_t here = map_get(&k->counts[0], name, 0), there = map_get(&k->counts[1], name, 0);
+
+    return here && there && here != there;
+}
+
+/* The name of the procedure whose loop a scope is, if the numbers of its loops say nothing; 0. */
+static uint32_t is_unknown(const struct tree *t, uint32_t scope, bool old, struct pairing *names,
+                           const struct loops_known *k)
 {
     uint32_t host = tree_scope(t, scope)->kind == SCOPE_LOOP ? tree_enclosing(t, scope, SCOPE_PROCEDURE) : HQDB_NONE;
 
     if (host == HQDB_NONE)
         return 0;
     uint32_t name = pairing_procedure(names, t, tree_scope(t, host), old);
-    uint64_t here = map_get(&counts[0], name, 0), there = map_get(&counts[1], name, 0);
 
-    return here && there && here != there ? name : 0;
+    return is_recounted(k, name) || map_find(&k->crossed, name) ? name : 0;
 }
 
-void recounted_loops(const struct tree *const sides[2], struct pairing *names, struct selection *s, bool *out[2])
+static void tell(const struct loops_known *k, const struct pairing *names, uint32_t first, bool more,
+                 struct selection *s)
 {
-    struct map counts[2] = {0}, told = {0};
+    const char *others = more ? ", and so it is with others" : "", *name = intern_str(&names->texts, first);
+    unsigned here = (unsigned)map_get(&k->counts[0], first, 0), there = (unsigned)map_get(&k->counts[1], first, 0);
+
+    if (is_recounted(k, first))
+        vec_push(&s->notes, xasprintf("%s has %u loop%s on this side and %u on the old one%s: which is which nobody "
+                                      "knows, so what they take is compared as its own",
+                                      name, here, here == 1 ? "" : "s", there, others));
+    else
+        vec_push(&s->notes, xasprintf("loops of %s call what other loops of it called on the old side%s: which is "
+                                      "which nobody knows, so what they take is compared as its own",
+                                      name, others));
+}
+
+/* Numbers are all that is known of several loops that are written on other lines than they were. */
+static void tell_shifted(const struct loops_known *k, const struct pairing *names, struct selection *s)
+{
+    uint32_t first = 0;
+    size_t told = 0, pos = 0;
+
+    for (uint64_t name, value; map_next(&k->shifted, &pos, &name, &value);)
+        if (map_get(&k->counts[0], name, 0) > 1 && !is_recounted(k, (uint32_t)name) && !map_find(&k->crossed, name)) {
+            first = !first || name < first ? (uint32_t)name : first;
+            told++;
+        }
+    if (told)
+        vec_push(&s->notes,
+                 xasprintf("the loops of %s%s are written on other lines of it than on the old side: they are "
+                           "compared by their numbers, which are others' if one was added and another taken "
+                           "out (`set loops off` compares without loops)",
+                           intern_str(&names->texts, first), told > 1 ? ", and those of others," : ""));
+}
+
+void recounted_loops(const struct tree *const sides[2], struct pairing *names, bool shown, struct selection *s,
+                     bool *out[2])
+{
+    struct loops_known known = {0};
+    struct map told = {0};
     uint32_t first = 0;
 
     for (int i = 0; i < 2; i++)
@@ -35,12 +86,13 @@ void recounted_loops(const struct tree *const sides[2], struct pairing *names, s
             const struct hqdb_scope *p = tree_scope(sides[i], k);
 
             if (p->kind == SCOPE_PROCEDURE && p->ordinal)
-                add_count(&counts[i], pairing_procedure(names, sides[i], p, i), p->ordinal);
+                add_count(&known.counts[i], pairing_procedure(names, sides[i], p, i), p->ordinal);
         }
+    loop_marks(sides, names, &known.crossed, &known.shifted);
     for (int i = 0; i < 2; i++) {
         out[i] = xcalloc((size_t)sides[i]->scope_count + 1, sizeof *out[i]);
         for (uint32_t k = 0; k < sides[i]->scope_count; k++) {
-            uint32_t name = recounted(sides[i], k, i, names, counts);
+            uint32_t name = is_unknown(sides[i], k, i, names, &known);
 
             out[i][k] = name != 0;
             first = first ? first : name;
@@ -49,14 +101,12 @@ void recounted_loops(const struct tree *const sides[2], struct pairing *names, s
         }
     }
     if (first)
-        vec_push(
-            &s->notes,
-            xasprintf("%s has %u loop%s on this side and %u on the old one%s: which is which nobody knows, so what "
-                      "they take is compared as its own",
-                      intern_str(&names->texts, first), (unsigned)map_get(&counts[0], first, 0),
-                      map_get(&counts[0], first, 0) == 1 ? "" : "s", (unsigned)map_get(&counts[1], first, 0),
-                      told.len > 1 ? ", and so it is with others" : ""));
-    map_deinit(&counts[0]);
-    map_deinit(&counts[1]);
+        tell(&known, names, first, told.len > 1, s);
+    if (shown)
+        tell_shifted(&known, names, s);
+    map_deinit(&known.counts[0]);
+    map_deinit(&known.counts[1]);
+    map_deinit(&known.crossed);
+    map_deinit(&known.shifted);
     map_deinit(&told);
 }

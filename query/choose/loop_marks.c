@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/choose/loop_marks.h"
+#include "common/mem.h"
+#include "common/vec.h"
+#include <string.h>
+
+struct loop_key {
+    uint32_t procedure, number;
+};
+
+struct loop_lines {
+    uint32_t line[2]; /* by side; 0: not known */
+    bool several;     /* procedures of one name: nobody knows whose they are */
+};
+
+/* All by side, 0 this one. */
+struct marks {
+    struct keymap loops[2];  /* struct loop_key, of those in which something is called */
+    struct keymap calls[2];  /* of a loop's index and the number of what it calls */
+    struct keymap called[2]; /* of a procedure and what is called in its loops */
+    struct keymap lined;     /* struct loop_key */
+    VEC(struct loop_lines) lines;
+};
+
+static struct loop_key key_of(const struct tree *t, uint32_t loop, struct pairing *names, bool old)
+{
+    uint32_t host = tree_enclosing(t, loop, SCOPE_PROCEDURE);
+
+    if (host == HQDB_NONE)
+        return (struct loop_key){0, 0};
+    return (struct loop_key){pairing_procedure(names, t, tree_scope(t, host), old), tree_scope(t, loop)->ordinal};
+}
+
+/* ---- what is called ---- */
+
+/* The innermost loop of the caller that a context is in; HQDB_NONE. */
+static uint32_t loop_around(const struct tree *t, uint32_t c)
+{
+    for (uint32_t up = tree_parent(t, c); up != HQDB_NONE; up = tree_parent(t, up)) {
+        enum scope_kind kind = tree_kind(t, up);
+
+        if (kind == SCOPE_LOOP)
+            return tree_scope_of(t, up);
+        if (scope_is_called(kind) || kind == SCOPE_INLINE)
+            break;
+    }
+    return HQDB_NONE;
+}
+
+static void note_calls(struct marks *m, const struct tree *t, struct pairing *names, bool old)
+{
+    for (uint32_t c = 1; c < t->context_count; c++) {
+        const struct hqdb_scope *s = tree_scope(t, tree_scope_of(t, c));
+        uint32_t loop = s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE ? loop_around(t, c) : HQDB_NONE;
+        struct loop_key key = loop == HQDB_NONE ? (struct loop_key){0, 0} : key_of(t, loop, names, old);
+
+        if (!key.procedure)
+            continue;
+        uint32_t callee = pairing_procedure(names, t, s, old),
+                 call[2] = {keymap_add(&m->loops[old], &key, NULL), callee}, called[2] = {key.procedure, callee};
+
+        keymap_add(&m->calls[old], call, NULL);
+        keymap_add(&m->called[old], called, NULL);
+    }
+}
+
+static void find_crossed(const struct marks *m, bool old, struct map *crossed)
+{
+    AUTO_FREE bool *shares = xcalloc((size_t)m->loops[old].len + 1, sizeof *shares);
+
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < m->calls[old].len; i++) {
+            const uint32_t *call = keymap_key(&m->calls[old], i);
+            const struct loop_key *loop = keymap_key(&m->loops[old], call[0]);
+            uint32_t there[2] = {keymap_find(&m->loops[!old], loop), call[1]}, called[2] = {loop->procedure, call[1]};
+
+            if (there[0] == KEYMAP_NONE)
+                continue;
+            if (pass == 0)
+                shares[call[0]] |= keymap_find(&m->calls[!old], there) != KEYMAP_NONE;
+            else if (!shares[call[0]] && keymap_find(&m->called[!old], called) != KEYMAP_NONE)
+                map_put(crossed, loop->procedure, 1);
+        }
+}
+
+/* ---- lines ---- */
+
+/* The line of a loop in the procedure that it is written in, from 1; 0: not known. */
+static uint32_t line_within(const struct tree *t, uint32_t loop)
+{
+    const struct hqdb_scope *s = tree_scope(t, loop), *p;
+    uint32_t up = tree_scope_parent(t, loop);
+
+    while (up != HQDB_NONE && tree_scope(t, up)->kind == SCOPE_LOOP)
+        up = tree_scope_parent(t, up);
+    p = up == HQDB_NONE ? s : tree_scope(t, up);
+    return p->line && p->line <= s->line && !strcmp(tree_text(t, p->file), tree_text(t, s->file))
+               ? s->line - p->line + 1
+               : 0;
+}
+
+static void note_lines(struct marks *m, const struct tree *t, struct pairing *names, bool old)
+{
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        uint32_t line = tree_scope(t, i)->kind == SCOPE_LOOP ? line_within(t, i) : 0;
+        struct loop_key key = line ? key_of(t, i, names, old) : (struct loop_key){0, 0};
+        bool is_new;
+
+        if (!key.procedure)
+            continue;
+        uint32_t at = keymap_add(&m->lined, &key, &is_new);
+
+        if (is_new)
+            vec_push(&m->lines, (struct loop_lines){0});
+        struct loop_lines *l = &m->lines.data[at];
+
+        l->several |= l->line[old] && l->line[old] != line;
+        l->line[old] = line;
+    }
+}
+
+static void find_shifted(const struct marks *m, struct map *shifted)
+{
+    for (uint32_t i = 0; i < m->lined.len; i++) {
+        const struct loop_lines *l = &m->lines.data[i];
+        const struct loop_key *loop = keymap_key(&m->lined, i);
+
+        if (l->line[0] && l->line[1] && l->line[0] != l->line[1] && !l->several)
+            map_put(shifted, loop->procedure, 1);
+    }
+}
+
+void loop_marks(const struct tree *const sides[2], struct pairing *names, struct map *crossed, struct map *shifted)
+{
+    struct marks m = {0};
+
+    keymap_init(&m.lined, sizeof(struct loop_key));
+    for (int i = 0; i < 2; i++) {
+        keymap_init(&m.loops[i], sizeof(struct loop_key));
+        keymap_init(&m.calls[i], 2 * sizeof(uint32_t));
+        keymap_init(&m.called[i], 2 * sizeof(uint32_t));
+        note_calls(&m, sides[i], names, i);
+        note_lines(&m, sides[i], names, i);
+    }
+    for (int i = 0; i < 2; i++)
+        find_crossed(&m, i, crossed);
+    find_shifted(&m, shifted);
+    for (int i = 0; i < 2; i++) {
+        keymap_deinit(&m.loops[i]);
+        keymap_deinit(&m.calls[i]);
+        keymap_deinit(&m.called[i]);
+    }
+    keymap_deinit(&m.lined);
+    vec_deinit(&m.lines);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tells the loops of a procedure apart by more than their numbers: by what is called in them, and where in it they are
+ * written. Loops that changed places, or of which one was added and another taken out, are as many as before, and
+ * their numbers are wrong.
+ */
+#ifndef HQ_QUERY_LOOP_MARKS_H
+#define HQ_QUERY_LOOP_MARKS_H
+
+#include "common/map.h"
+#include "query/choose/pairing.h"
+
+/*
+ * Adds to `crossed` the procedures (by the numbers of `names`) of which a loop calls nothing that it calls on the other
+ * side, and something that another loop of the procedure calls there; and to `shifted` those of which a loop is
+ * written on another line of it.
+ */
+void loop_marks(const struct tree *const sides[2], struct pairing *names, struct map *crossed, struct map *shifted);
+
+#endif
