@@ -308,6 +308,11 @@ bool baseline_least(const struct baseline_query *before, const struct baseline_v
 bool baseline_moved(const struct baseline_query *before, const struct baseline_query *now,
                     const struct baseline_value *v);
 
+/* Did a loop that rose change places with another one of its procedure? They are known by their numbers, and each has
+ * about what the other had. (baseline_moved.c) */
+bool baseline_changed_places(const struct baseline_query *before, const struct baseline_query *now,
+                             const struct baseline_value *old, const struct baseline_value *v);
+
 /*
  * Is so little of the baseline left in the run, by the costs of the scopes alone, that it is of another program? Of one
  * nothing can be said.

@@ -36,6 +36,7 @@ struct judge {
     double system, system_before;        /* baseline_system of this run and of the baseline */
     bool computes;                       /* shares are of what computes (baseline_split) */
     double by_hours;                     /* of what rose by no more than hours may explain: the most that they may */
+    bool changed_places;                 /* some rose that may be other loops (baseline_changed_places) */
     bool by_machine;                     /* some rose by what the machine may have made (baseline_by_machine) */
     bool waits;                          /* all of it is time in calls that wait for others (baseline_waits) */
     const char *waited;                  /* else the metric that is, of which rises are told alone */
@@ -46,6 +47,7 @@ struct judge {
     VEC(struct told) rose, open, renamed, moved, rest;
     VEC(struct gone) gone;
     struct row_paths paths;
+    const struct baseline_query *before, *now;
     struct row_names old_rows; /* of the baseline */
     size_t wanted;             /* runs that would decide all that is open; 0: some are of one run */
     bool sampling, nameless;   /* most of what is open is sampling; of what may be renamed some is an address now */
@@ -181,13 +183,15 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
         bool excused = j->waits || j->elsewhere == MACHINE_COUNT ||
                        (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
         double hours = baseline_hours(now, j->system_before, j->system);
-        bool by_hours = d.rise <= hours, by_machine = !by_hours && may_be_machine(j, old, now, &d);
+        bool by_hours = d.rise <= hours, by_machine = !by_hours && may_be_machine(j, old, now, &d),
+             changed_places = baseline_changed_places(j->before, j->now, old, now);
 
         j->by_hours = by_hours ? fmax(j->by_hours, hours) : j->by_hours;
         j->failed = !j->failed || size > j->most ? now : j->failed;
         j->most = fmax(j->most, size);
         j->by_machine |= by_machine;
-        comes_to(j, excused || by_hours || by_machine ? CHECK_INCONCLUSIVE : CHECK_FAIL);
+        j->changed_places |= changed_places;
+        comes_to(j, excused || by_hours || by_machine || changed_places ? CHECK_INCONCLUSIVE : CHECK_FAIL);
         vec_push(&j->rose,
                  (struct told){arena_printf(j->arena, "%s: %s, %s", kind, what, rise_text(j, old, &d)), size});
     } else if (verdict == GATE_UNDECIDED) {
@@ -247,12 +251,11 @@ static struct gone *former_name(struct judge *j, const struct baseline_value *no
 
 /* Judges a value that is not in the baseline: it was at most as large as what a baseline leaves out. What may be a row
  * that is gone, under another name, or what others had, is neither a rise nor none. */
-static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_query *all,
-                      const struct baseline_value *now)
+static void judge_new(struct judge *j, const struct baseline_value *now)
 {
     struct baseline_value least;
 
-    if (is_told(j, now) || !baseline_least(before, now, &least) ||
+    if (is_told(j, now) || !baseline_least(j->before, now, &least) ||
         (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
     struct gate_difference d = baseline_difference(&least, now, j->scatter);
@@ -261,7 +264,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
     const char *row = row_paths_text(&j->paths, j->arena, now->path, false);
     double size = now->absolute ? now->value : now->share;
 
-    if (!former && !(fails && baseline_moved(before, all, now))) {
+    if (!former && !(fails && baseline_moved(j->before, j->now, now))) {
         judge_rise(j, &least, now, "new");
         return;
     }
@@ -401,7 +404,9 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                       .system_before = now->system_before,
                       .computes = before->computes,
                       .tolerance = INFINITY,
-                      .paths.setting = now->names};
+                      .paths.setting = now->names,
+                      .before = before,
+                      .now = now};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
 
     add_rows(before, &j.old_rows);
@@ -429,7 +434,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         if (old)
             judge_rise(&j, old, v, "rose");
         else
-            judge_new(&j, before, now, v);
+            judge_new(&j, v);
     }
     vec_foreach(g, &j.gone)
         if (!g->taken && (g->value->absolute || g->value->share > 0.02))
@@ -461,6 +466,9 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                  "cannot tell: the rest of the program takes other seconds than in the baseline, and memory that is "
                  "busier, or less busy, changes shares, too: race it (hq race), or write the baseline again if "
                  "the rest is another by intention");
+    if (j.changed_places)
+        vec_push(lines, "cannot tell: loops are known by their numbers, and some have what others of their procedure "
+                        "had: if they changed places, write the baseline again: hq check --update");
     if (j.waits && j.rose.len)
         vec_push(lines, "cannot tell: how long calls wait for others depends on what else runs in an hour: race it (hq "
                         "race)");

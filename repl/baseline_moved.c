@@ -142,6 +142,60 @@ bool baseline_moved(const struct baseline_query *before, const struct baseline_q
     return c.before > 0 && (-c.sum < own->share * c.before / 2 || c.most > nearly * own->share);
 }
 
+/* ---- loops that changed places ---- */
+
+/* The last scope of a path, if it is a loop; NULL. */
+static const char *own_loop(const char *path)
+{
+    const char *own = path;
+
+    for (const char *next; (next = baseline_next_scope(own));)
+        own = next;
+    return strncmp(own, "loop ", 5) ? NULL : own;
+}
+
+/* Two loops of one procedure, below the same path. */
+static bool are_siblings(const char *a, const char *b)
+{
+    const char *one = own_loop(a), *other = own_loop(b), *of = one ? strstr(one, " of ") : NULL,
+               *of_other = other ? strstr(other, " of ") : NULL;
+
+    return of && of_other && one - a == other - b && !strncmp(a, b, (size_t)(one - a)) && !strcmp(of, of_other) &&
+           strcmp(a, b);
+}
+
+/* How far apart two values are, as a ratio's logarithm. */
+static double apart(double a, double b)
+{
+    return a > 0 && b > 0 ? fabs(log(a / b)) : INFINITY;
+}
+
+bool baseline_changed_places(const struct baseline_query *before, const struct baseline_query *now,
+                             const struct baseline_value *old, const struct baseline_value *v)
+{
+    if (!own_loop(v->path))
+        return false;
+    vec_foreach(other, &before->values) {
+        const struct baseline_value *here = NULL;
+
+        if (strcmp(other->metric, v->metric) || !are_siblings(other->path, v->path))
+            continue;
+        vec_foreach(w, &now->values)
+            if (!strcmp(w->metric, v->metric) && !strcmp(w->path, other->path))
+                here = w;
+        if (!here)
+            continue;
+        /* Of a share the others tell nothing: what rises makes them fall. */
+        bool amounts = old->value > 0 && v->value > 0 && other->value > 0 && here->value > 0;
+        double was = amounts ? old->value : old->share, is = amounts ? v->value : v->share,
+               other_was = amounts ? other->value : other->share, other_is = amounts ? here->value : here->share;
+
+        if (apart(is, other_was) + apart(other_is, was) < fmin(apart(is, was), apart(other_is, other_was)))
+            return true;
+    }
+    return false;
+}
+
 bool baseline_is_another(const struct baseline_query *before, const struct baseline_query *now)
 {
     static const double least = 0.1, most = 0.5;

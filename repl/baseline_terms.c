@@ -221,6 +221,7 @@ void baseline_match_loops(struct baseline_query *before, struct arena *before_ar
         loop_rows_note(l, 0, v->path);
     vec_foreach(v, &now->values)
         loop_rows_note(l, 1, v->path);
+    loop_rows_cross(l);
     vec_foreach(v, &before->values)
         v->path = loop_rows_path(l, before_arena, v->metric, v->path);
     vec_foreach(v, &now->values)

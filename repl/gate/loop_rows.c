@@ -9,6 +9,12 @@ void loop_rows_deinit(struct loop_rows *l)
 {
     intern_deinit(&l->procedures);
     vec_deinit(&l->counts);
+    intern_deinit(&l->callees);
+    for (int side = 0; side < 2; side++) {
+        keymap_deinit(&l->calls[side]);
+        keymap_deinit(&l->called[side]);
+        keymap_deinit(&l->calling[side]);
+    }
 }
 
 /* ---- one scope of a path ---- */
@@ -47,11 +53,14 @@ static uint32_t number_of(const struct loop_rows *l, const struct loop_scope *s)
     return intern_find(&l->procedures, name);
 }
 
-enum as { AS_IT_IS, AS_BARE, AS_WHOLE };
+enum as { AS_IT_IS, AS_BARE, AS_WHOLE, AS_CROSSED };
 
 static enum as how(const struct loop_count *c)
 {
-    return c->several ? AS_WHOLE : c->bare && (c->count[0] || c->count[1]) ? AS_BARE : AS_IT_IS;
+    return c->several                                ? AS_WHOLE
+           : c->crossed                              ? AS_CROSSED
+           : c->bare && (c->count[0] || c->count[1]) ? AS_BARE
+                                                     : AS_IT_IS;
 }
 
 static enum as how_of(const struct loop_rows *l, const struct loop_scope *s)
@@ -59,6 +68,75 @@ static enum as how_of(const struct loop_rows *l, const struct loop_scope *s)
     uint32_t i = number_of(l, s);
 
     return i == INTERN_NONE ? AS_IT_IS : how(&l->counts.data[i - 1]);
+}
+
+/* ---- what is called ---- */
+
+struct loop_call {
+    uint32_t procedure, loop, callee; /* 0: any */
+};
+
+static void add_call(struct keymap *m, uint32_t procedure, uint32_t loop, uint32_t callee)
+{
+    struct loop_call call = {procedure, loop, callee};
+
+    if (!m->key_len)
+        keymap_init(m, sizeof call);
+    keymap_add(m, &call, NULL);
+}
+
+static uint32_t find_call(const struct keymap *m, uint32_t procedure, uint32_t loop, uint32_t callee)
+{
+    struct loop_call call = {procedure, loop, callee};
+
+    return m->key_len ? keymap_find(m, &call) : KEYMAP_NONE;
+}
+
+/* `scope` is what stands in the path below a loop: what is called there, or inlined, but for a loop in it. */
+static void note_call(struct loop_rows *l, int side, uint32_t procedure, const struct loop_scope *loop,
+                      const char *scope)
+{
+    const char *next = baseline_next_scope(scope), *name = scope + strcspn(scope, " ");
+    size_t n = (size_t)(scope_end(scope, next) - name);
+    struct loop_scope inner;
+
+    if (read_loop(scope, scope_end(scope, next), &inner))
+        return;
+    uint32_t callee = intern_addn(&l->callees, name, n);
+
+    add_call(&l->calls[side], procedure, (uint32_t)loop->number, callee);
+    add_call(&l->called[side], procedure, 0, callee);
+    add_call(&l->calling[side], procedure, (uint32_t)loop->number, 0);
+}
+
+static bool cross_side(struct loop_rows *l, int side)
+{
+    AUTO_FREE bool *shares = xcalloc((size_t)l->calling[side].len + 1, sizeof *shares);
+    bool changed = false;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < l->calls[side].len; i++) {
+            const struct loop_call *c = keymap_key(&l->calls[side], i);
+            uint32_t here = find_call(&l->calling[side], c->procedure, c->loop, 0);
+            struct loop_count *count = &l->counts.data[c->procedure - 1];
+            enum as before = how(count);
+
+            if (pass == 0)
+                shares[here] |= find_call(&l->calls[!side], c->procedure, c->loop, c->callee) != KEYMAP_NONE;
+            else
+                count->crossed |= !shares[here] &&
+                                  find_call(&l->calling[!side], c->procedure, c->loop, 0) != KEYMAP_NONE &&
+                                  find_call(&l->called[!side], c->procedure, 0, c->callee) != KEYMAP_NONE;
+            changed |= how(count) != before;
+        }
+    return changed;
+}
+
+bool loop_rows_cross(struct loop_rows *l)
+{
+    bool changed = cross_side(l, 0);
+
+    return cross_side(l, 1) || changed;
 }
 
 /* ---- paths ---- */
@@ -85,30 +163,70 @@ bool loop_rows_note(struct loop_rows *l, int side, const char *path)
             c->several |= c->count[k] && c->count[k] != count;
         c->count[side] = count ? count : c->count[side];
         changed |= how(c) != before;
+        if (next)
+            note_call(l, side, i, &s, next);
     }
     return changed;
+}
+
+/* A loop as another path has it; its number is 0 where nothing of it is left. */
+typedef struct loop_scope as_scope(const struct loop_rows *l, struct loop_scope s);
+
+/* Writes a path with other loops. Returns whether it ends in one of which nothing is left, which becomes *last. */
+static bool write_path(const struct loop_rows *l, const char *path, as_scope *as, struct str *out,
+                       struct loop_scope *last)
+{
+    bool left_out = false;
+
+    for (const char *at = path, *next; at; at = next) {
+        next = baseline_next_scope(at);
+        const char *end = scope_end(at, next), *between = out->len ? " > " : "";
+        bool is_loop = read_loop(at, end, last);
+
+        if (is_loop)
+            *last = as(l, *last);
+        left_out = is_loop && !last->number;
+        if (left_out)
+            continue;
+        if (!is_loop)
+            str_addf(out, "%s%.*s", between, (int)(end - at), at);
+        else if (last->count)
+            str_addf(out, "%sloop %lu/%lu of %.*s", between, last->number, last->count, (int)last->length,
+                     last->procedure);
+        else
+            str_addf(out, "%sloop %lu of %.*s", between, last->number, (int)last->length, last->procedure);
+    }
+    return left_out;
+}
+
+static struct loop_scope as_compared(const struct loop_rows *l, struct loop_scope s)
+{
+    enum as as = how_of(l, &s);
+
+    if (as == AS_WHOLE || as == AS_CROSSED)
+        s.number = 0;
+    else if (as == AS_BARE)
+        s.count = 0;
+    return s;
+}
+
+static struct loop_scope as_noted(const struct loop_rows *l, struct loop_scope s)
+{
+    uint32_t i = s.count ? INTERN_NONE : number_of(l, &s);
+
+    if (i != INTERN_NONE)
+        s.count = l->counts.data[i - 1].count[0];
+    return s;
 }
 
 const char *loop_rows_path(const struct loop_rows *l, struct arena *arena, const char *metric, const char *path)
 {
     AUTO_STR struct str out = {0};
     struct loop_scope s;
-    bool left_out = false;
 
     if (!l->counts.len || !*path)
         return path;
-    for (const char *at = path, *next; at; at = next) {
-        next = baseline_next_scope(at);
-        const char *end = scope_end(at, next), *between = out.len ? " > " : "";
-        enum as as = read_loop(at, end, &s) ? how_of(l, &s) : AS_IT_IS;
-
-        left_out = as == AS_WHOLE;
-        if (as == AS_BARE)
-            str_addf(&out, "%sloop %lu of %.*s", between, s.number, (int)s.length, s.procedure);
-        else if (!left_out)
-            str_addf(&out, "%s%.*s", between, (int)(end - at), at);
-    }
-    if (left_out && !metric[baseline_metric_length(metric)])
+    if (write_path(l, path, as_compared, &out, &s) && !metric[baseline_metric_length(metric)])
         return NULL;
     return out.len ? arena_strdup(arena, str_cstr(&out))
                    : arena_printf(arena, "loop * of %.*s", (int)s.length, s.procedure);
@@ -121,17 +239,7 @@ const char *loop_rows_complete(const struct loop_rows *l, struct arena *arena, c
 
     if (!l->counts.len)
         return path;
-    for (const char *at = path, *next; at; at = next) {
-        next = baseline_next_scope(at);
-        const char *end = scope_end(at, next), *between = out.len ? " > " : "";
-        uint32_t i = read_loop(at, end, &s) && !s.count ? number_of(l, &s) : INTERN_NONE,
-                 count = i == INTERN_NONE ? 0 : l->counts.data[i - 1].count[0];
-
-        if (count)
-            str_addf(&out, "%sloop %lu/%u of %.*s", between, s.number, count, (int)s.length, s.procedure);
-        else
-            str_addf(&out, "%s%.*s", between, (int)(end - at), at);
-    }
+    write_path(l, path, as_noted, &out, &s);
     return arena_strdup(arena, str_cstr(&out));
 }
 
@@ -166,6 +274,10 @@ static void tell_some(const struct loop_rows *l, enum as as, const char *of, str
 void loop_rows_tell(const struct loop_rows *l, struct arena *arena, struct check_lines *lines)
 {
     tell_some(l, AS_WHOLE, "judged as a whole are the loops of %s: which is which nobody knows", arena, lines);
+    tell_some(l, AS_CROSSED,
+              "judged as a whole are the loops of %s: they call what others of them called, so which is which nobody "
+              "knows",
+              arena, lines);
     tell_some(l, AS_BARE,
               "known by their numbers alone are the loops of %s: of one side nothing tells how many there are, so one "
               "that was added makes them others",

@@ -2,7 +2,8 @@
 /*
  * Rows of loops, and below loops, of two programs. A loop is known by its number in its procedure ("loop 2/3 of solve":
  * the second of three), and one that was added, taken out or unrolled shifts the numbers of those behind it: of
- * procedures with another number of loops nobody knows which is which. Their loops are judged as a whole.
+ * procedures with another number of loops nobody knows which is which. Their loops are judged as a whole. So are those
+ * of procedures with as many of which what is called in them says that they are others.
  *
  * Baselines and databases of earlier versions do not say how many loops a procedure has ("loop 2 of solve").
  */
@@ -11,6 +12,7 @@
 
 #include "common/arena.h"
 #include "common/intern.h"
+#include "common/map.h"
 #include "common/vec.h"
 #include "repl/check.h"
 #include <stdbool.h>
@@ -19,18 +21,27 @@ struct loop_count {
     uint32_t count[2]; /* of loops, by side: what was seen last; 0: nothing */
     bool several;      /* other numbers were seen */
     bool bare;         /* loops were seen without */
+    bool crossed;      /* a loop calls nothing that it called, and what another one called */
 };
 
 /* Zeroed is empty. */
 struct loop_rows {
     struct intern procedures;
     VEC(struct loop_count) counts; /* by number of the procedure - 1 */
+    struct intern callees;
+    struct keymap calls[2];   /* by side: procedure, number of the loop, callee; (struct loop_call) */
+    struct keymap called[2];  /* the same without the number of the loop */
+    struct keymap calling[2]; /* the same without the callee */
 };
 
 void loop_rows_deinit(struct loop_rows *l);
 
-/* Notes the loops in the path of a row of a side, 0 the old one. True: rows have other paths from now on. */
+/* Notes the loops in the path of a row of a side, 0 the old one, and what is called in them. True: rows have other
+ * paths from now on. */
 bool loop_rows_note(struct loop_rows *l, int side, const char *path);
+
+/* Compares what was called in loops, when all that is known was noted. True: rows have other paths from now on. */
+bool loop_rows_cross(struct loop_rows *l);
 
 /*
  * The path of the row in which a value of both sides is, without loops that only one of them numbers so. What is such a

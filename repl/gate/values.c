@@ -336,6 +336,8 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
     AUTO(arena_deinit) struct arena scratch = {0};
     enum check_outcome outcome = CHECK_PASS;
 
+    if (loop_rows_cross(&v->loops))
+        join_rows(v);
     vec_foreach(r, &v->rows)
         if (counts(v, r) && !is_echo(v, r, all.data, all.len)) {
             struct gate_judged j = {.row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)};

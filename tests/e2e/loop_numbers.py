@@ -54,7 +54,7 @@ def measured(out, kind="rose"):
 for compiler in ("gcc", "clang"):
     for name, flags in (("old", []), ("more", ["-DMORE"]), ("swapped", ["-DSWAPPED"])):
         subprocess.run([compiler, "-g", "-O1", *flags, "-o", f"{TMP}/{name}", f"{TMP}/work.c"], check=True)
-    for db, program in (("old.db", ["./old", "6000", "4000"]), ("more.db", ["./more", "6000", "4000"]), ("slow.db", ["./more", "6000", "5000"])):
+    for db, program in (("old.db", ["./old", "6000", "4000"]), ("more.db", ["./more", "6000", "4000"]), ("slow.db", ["./more", "6000", "5000"]), ("swapped.db", ["./swapped", "6000", "4000"])):
         record(db, *program, options=["--force", "-e", "ALLOC"])
 
     # A comparison: what they take is their procedure's on both sides, and nothing is new or gone.
@@ -64,6 +64,11 @@ for compiler in ("gcc", "clang"):
     got = [(r["name"], *r["values"]) for r in rows]
     check(not any("loop" in name for name, *_ in got), f"{compiler}: no loop of work is compared: {got}")
     check(("take", 6000000, 6000000) in got and ("give", 5000000, 4000000) in got, f"{compiler}: what they call is one row: {got}")
+    # As many loops, of which what they call tells that they are others.
+    status, out, err = run(HQ, "swapped.db", "tree compare with old.db")
+    check("loops of work call what other loops of it called on the old side" in err, f"{compiler}: swapped loops are told: {err}")
+    got = [(r["name"], *r["values"]) for r in ask("swapped.db", "tree compare with old.db columns alloc_bytes, old.alloc_bytes")["rows"]]
+    check(("take", 6000000, 6000000) in got and ("give", 4000000, 4000000) in got, f"{compiler}: what swapped loops call is one row: {got}")
     err = run(HQ, "more.db", "tree compare with more.db")[2]
     check("loops" not in err, f"{compiler}: the same program has the same loops: {err}")
 
@@ -91,6 +96,14 @@ for compiler in ("gcc", "clang"):
     status, out, _ = run(HQ, "check", "slow.db", "both.hq")
     check(status == 1 and "rose" in out and "give" in out, f"{compiler}: the last of them takes more, {status}: {out}")
 
+    status, out, _ = run(HQ, "check", "swapped.db", "both.hq")
+    check(status == 4 and "judged as a whole are the loops of work: they call what others of them called" in out,
+          f"{compiler}: swapped loops of a tree, {status}: {out}")
+    check("some have what others of their procedure had" in out, f"{compiler}: swapped loops of a list: {out}")
+    record("swapped.db", "./swapped", "6000", "8000", options=["--force", "-e", "ALLOC"])
+    status, out, _ = run(HQ, "check", "swapped.db", "both.hq")
+    check(status == 1 and "procedure give" in out and "changed places" not in out, f"{compiler}: swapped loops, one of which takes more, {status}: {out}")
+
     # One of an earlier version does not say of how many.
     with open(f"{TMP}/both.baseline", "w") as f:
         f.write(re.sub(r"loop (\d+)/\d+ of", r"loop \1 of", baseline))
@@ -112,5 +125,33 @@ for compiler in ("gcc", "clang"):
     check(status == 0 and "c1" in out and "c6" in out, f"{compiler}: the course of a loop, {status}: {out}{err}")
     out = run(HQ, "history", f"history.{compiler}")[1]
     check(" loop 1 of work" not in out and "behind c2" not in out, f"{compiler}: nothing changed where the version did: {out}")
+
+# Loops that call nothing are paired by their numbers; where they are written on other lines, that is told.
+with open(f"{TMP}/still.c", "w") as f:
+    f.write("""static volatile double kept;
+__attribute__((noinline)) static void work(long n)
+{
+    double s = 0;
+#ifdef NEW
+    for (long i = 0; i < n; i++)
+        s += i * 3.0;
+#endif
+    for (long i = 0; i < n * 2; i++)
+        s += i / 3.0;
+#ifndef NEW
+    for (long i = 0; i < n; i++)
+        s += i / 7.0 + s;
+#endif
+    kept = s;
+}
+int main(void) { work(30000000); return 0; }
+""")
+for name, flags in (("still", []), ("changed", ["-DNEW"])):
+    subprocess.run(["gcc", "-g", "-O1", *flags, "-o", f"{TMP}/{name}", f"{TMP}/still.c"], check=True)
+    record(f"{name}.db", f"./{name}", options=["--force"])
+told = "the loops of work are written on other lines of it than on the old side"
+for view, other, wanted in (("tree", "still.db", True), ("loops", "still.db", True), ("procedures", "still.db", False), ("tree", "changed.db", False)):
+    err = run(HQ, "changed.db", f"{view} compare with {other}")[2]
+    check((told in err) == wanted, f"{view} compare with {other}: {err}")
 
 finish()
