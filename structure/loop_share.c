@@ -268,8 +268,24 @@ static void name_above_statement(struct maker *m, uint32_t loop)
         place->line = line;
 }
 
-/* Whether a loop deals out what its one inner loop goes through, in parts that the runtime gives. */
-static bool deals_out(const struct maker *m, uint32_t loop, uint32_t *inner, uint32_t *directive)
+/* Whether a call asks the runtime for the next part of a loop. */
+static bool asks_for_part(const struct maker *m, const struct dwarf_range *call)
+{
+    const char *callee = callee_of(m, call);
+
+    return callee && (!strncmp(callee, "__kmpc_dispatch_next", 20) ||
+                      (!strncmp(callee, "GOMP_loop_", 10) && strstr(callee, "_next")));
+}
+
+bool tree_has_parts(const struct maker *m)
+{
+    for (size_t i = 0; i < m->loops->call_count; i++)
+        if (asks_for_part(m, &m->loops->calls[i]))
+            return true;
+    return false;
+}
+
+bool tree_deals_out(const struct maker *m, uint32_t loop, uint32_t *inner, uint32_t *directive)
 {
     *inner = LOOP_NONE;
     for (uint32_t l = loop + 1; l < m->loops->count; l++)
@@ -281,11 +297,9 @@ static bool deals_out(const struct maker *m, uint32_t loop, uint32_t *inner, uin
     for (size_t i = 0; *inner != LOOP_NONE && i < m->loops->call_count; i++) {
         const struct dwarf_range *call = &m->loops->calls[i];
         const struct piece *piece = piece_before(m, call->low + 1);
-        const char *callee = piece && piece->loop == loop ? callee_of(m, call) : NULL;
 
         *directive = piece ? line_of(m, piece, loop) : 0;
-        if (callee && (!strncmp(callee, "__kmpc_dispatch_next", 20) ||
-                       (!strncmp(callee, "GOMP_loop_", 10) && strstr(callee, "_next"))))
+        if (piece && piece->loop == loop && asks_for_part(m, call))
             return true;
     }
     return false;
@@ -296,7 +310,7 @@ static void name_dealt(struct maker *m, uint32_t loop)
 {
     uint32_t inner, directive, line;
 
-    if (!deals_out(m, loop, &inner, &directive) || m->places[inner].file != m->places[loop].file ||
+    if (!tree_deals_out(m, loop, &inner, &directive) || m->places[inner].file != m->places[loop].file ||
         m->places[inner].context != m->places[loop].context)
         return;
     line = m->places[m->places[loop].line == directive ? inner : loop].line;

@@ -26,6 +26,7 @@ struct sourcing {
     VEC(struct line_of_loop) lines; /* ascending, each once */
     uint32_t *statement;            /* [loop] what it is, STATEMENT_NONE: unknown */
     uint32_t *from;                 /* [loop] the line that its procedure begins in, 0: unknown */
+    uint32_t *dealt;                /* [loop] the loop that it deals out in parts, LOOP_NONE */
     const struct statements **of;   /* [loop] those of its file, NULL: not at hand */
 };
 
@@ -67,7 +68,8 @@ static bool is_source_of(struct maker *m, const struct loop_place *place, const 
 
     if (place->context != DWARF_NONE)
         o = m->p->unit->inlines[p->first_inline + place->context].origin;
-    if (!line || !o->name || !strcmp(o->name, "MAIN__"))
+    /* The names of Ada's procedures are those of the packages around, too. */
+    if (!line || !o->name || !strcmp(o->name, "MAIN__") || statements_scanner(path) == statements_of_ada)
         return true;
     if (!strncmp(o->name, "operator", 8))
         return sources_line_names(m->image->sources, path, line, "operator") ||
@@ -349,6 +351,19 @@ static bool is_open(const struct sourcing *s, uint32_t loop)
            (s->of[loop]->loops.data[own].ranges == 1 && inner_of(s, loop, own) != LOOP_NONE);
 }
 
+/* A loop that deals out parts of another one is that one in the source. Its own code has the line of the last statement
+ * in it, as gcc has what restores registers behind the call that asks for a part. */
+static void find_dealt(struct sourcing *s)
+{
+    bool any = tree_has_parts(s->m);
+    uint32_t inner, directive;
+
+    for (uint32_t l = 0; l < s->m->loops->count; l++)
+        s->dealt[l] = any && s->of[l] && tree_deals_out(s->m, l, &inner, &directive) && is_beside(s->m, l, inner)
+                          ? inner
+                          : LOOP_NONE;
+}
+
 /* Loops of GOTO, the outer ones first, and the others that no statement holds. */
 static void name_others(struct sourcing *s, const bool *told)
 {
@@ -392,16 +407,22 @@ void tree_name_by_source(struct maker *m)
     s.statement = xcalloc(n, sizeof *s.statement);
     s.from = xcalloc(n, sizeof *s.from);
     s.of = xcalloc(n, sizeof *s.of);
+    s.dealt = xcalloc(n, sizeof *s.dealt);
     find_statements(&s);
+    find_dealt(&s);
     collect_lines(&s);
     for (uint32_t l = 0; l < n; l++)
-        told[l] = s.of[l] && (s.statement[l] = told_statement(&s, l)) != STATEMENT_NONE;
+        told[l] = s.dealt[l] == LOOP_NONE && s.of[l] && (s.statement[l] = told_statement(&s, l)) != STATEMENT_NONE;
     for (uint32_t l = 0; l < n; l++)
-        if (s.of[l] && !told[l] && !is_over_array(s.of[l], m->places[l].line))
+        if (s.of[l] && !told[l] && s.dealt[l] == LOOP_NONE && !is_over_array(s.of[l], m->places[l].line))
             s.statement[l] = held_statement(&s, l);
     for (uint32_t l = (uint32_t)n; l-- > 0;)
-        if (s.of[l])
+        if (s.dealt[l] != LOOP_NONE) {
+            s.statement[l] = s.statement[s.dealt[l]];
+            told[l] = told[s.dealt[l]] = s.statement[l] != STATEMENT_NONE;
+        } else if (s.of[l]) {
             part_from_inner(&s, l);
+        }
     name_others(&s, told);
     for (uint32_t l = 0; l < n; l++)
         if (s.statement[l] != STATEMENT_NONE)
@@ -410,5 +431,6 @@ void tree_name_by_source(struct maker *m)
     free(s.statement);
     free(s.from);
     free(s.of);
+    free(s.dealt);
     vec_deinit(&s.lines);
 }

@@ -119,6 +119,11 @@ bool tree_has_code_between(const struct maker *m, const struct loop_place *place
 bool tree_is_region(const struct maker *m);
 /* Whether code takes a thread's share of a loop, as gcc has it: it asks for the number of the thread. */
 bool tree_takes_share(const struct maker *m);
+/* Whether any loop of the procedure is gone through in parts that the runtime gives. */
+bool tree_has_parts(const struct maker *m);
+/* Whether a loop deals out what its one inner loop goes through in such parts. `directive` is the line of the call that
+ * asks for one. */
+bool tree_deals_out(const struct maker *m, uint32_t loop, uint32_t *inner, uint32_t *directive);
 /* All control statements of Fortran stand above what they repeat. */
 bool tree_is_fortran(const struct maker *m, const struct loop_place *place);
 /* Mends the lines of loops that have that of the directive by which threads share them. */

@@ -42,7 +42,7 @@ struct statements {
     VEC(struct line_span) parts;  /* Fortran, ascending: other statements that are written over several lines */
 };
 
-/* The scanner for a file of this name: C and what is like it, Fortran in free form, in fixed form; NULL: none. */
+/* The scanner for a file of this name: C and what is like it, Fortran in free form, in fixed form, Ada; NULL: none. */
 typedef void statements_scan(const char *text, size_t size, struct statements *out);
 statements_scan *statements_scanner(const char *path);
 
@@ -50,6 +50,7 @@ statements_scan *statements_scanner(const char *path);
 void statements_of_c(const char *text, size_t size, struct statements *out);     /* statements_c.c */
 void statements_of_free(const char *text, size_t size, struct statements *out);  /* statements_fortran.c */
 void statements_of_fixed(const char *text, size_t size, struct statements *out); /* statements_fortran.c */
+void statements_of_ada(const char *text, size_t size, struct statements *out);   /* statements_ada.c */
 void statements_deinit(struct statements *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loop statements of C and Fortran: what is one, and where it begins and ends. */
+/* Loop statements of C, Fortran and Ada: what is one, and where it begins and ends. */
 #include "structure/source/statements.h"
 #include "common/hash.h"
 #include "common/str.h"
@@ -213,7 +213,20 @@ TEST(any_text_is_read)
         holds_together(statements_of_c, str_cstr(&text), text.len);
         holds_together(statements_of_free, str_cstr(&text), text.len);
         holds_together(statements_of_fixed, str_cstr(&text), text.len);
+        holds_together(statements_of_ada, str_cstr(&text), text.len);
     }
+}
+
+TEST(loops_of_ada)
+{
+    finds(statements_of_ada, "for I in A'Range\nloop\n while X /= 1 loop\n  Y;\n end loop;\nEND LOOP;\n",
+          "1:1:2:6:1 /3:3:3:5:3");
+    finds(statements_of_ada, "Outer :\nloop\n exit Outer when C; -- for all loop\nend\nloop Outer;\n", "2:2:2:5:2");
+    finds(statements_of_ada,
+          "for A'Size use 32;\nif (for all I in 1 .. 3 => F (I)) then\nloop null; end loop;\nend if;", "3:3:3:3:3");
+    finds(statements_of_ada, "P (\"loop \"\" while\"); Q ('\"');\nfor I of V loop R (Character'('\"')); end loop;\n",
+          "2:2:2:2:2");
+    finds(statements_of_ada, "end loop; loop\n a;\n", "1:1:1:3:1");
 }
 
 TEST(nests_of_any_depth_end)
