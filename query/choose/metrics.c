@@ -204,7 +204,8 @@ static const struct {
     const char *words, *before, *behind;
 } foreign[] = {
     {" self exclusive excl flat own selftime self_time ", "`", ".x` is exclusive: the scope alone"},
-    {" children inclusive incl cum cumulative total ", "`", "` is inclusive: the scope and what it calls"},
+    {" children inclusive incl cum cumulative ", "`", "` is inclusive: the scope and what it calls"},
+    {" total ", "`@", "` is the total of the run"},
     {" samples hits nsamples ", "a row has `",
      "`, which is samples times their period; the view metrics counts samples"},
     {" percent share overhead ", "a percentage beside a metric is a share of its total: `", " > 5%`"},

@@ -66,11 +66,10 @@ void add_where(struct str *s, const struct query *q)
         str_add(s, " where "), add_expr(s, q->where.data[i], LEVEL_OR);
 }
 
-/* matching = "matching" pattern */
+/* matching = "matching" regex */
 void clause_matching(struct parser *p, struct query *q)
 {
-    note(p, EXPECTED_REGEX, NULL);
-    list_push(p->arena, &q->matching, parse_pattern(p, NAMES_ANY));
+    list_push(p->arena, &q->matching, parse_regex(p));
 }
 
 void add_matching(struct str *s, const struct query *q)

@@ -165,6 +165,7 @@ static const struct foreign foreign_statements[] = {
     {"icicle", "tree as svg to FILE"},
     {"ls", "open, and Tab behind it"},
     {"hq", "the question alone, without the hq and the database before it"},
+    {"of", "behind a view, such as tree of PROCEDURE"},
 };
 
 static const struct foreign foreign_clauses[] = {
@@ -242,6 +243,12 @@ static const struct foreign foreign_operators[] = {
     {"ilike", "=~ /REGEX/i"},
     {"regexp", "=~ /REGEX/"},
     {"contains", "=~ /REGEX/"},
+    {"matches", "=~ /REGEX/"},
+    {"seconds", "a unit right behind the number: 5s"},
+    {"second", "a unit right behind the number: 5s"},
+    {"sec", "a unit right behind the number: 5s"},
+    {"minutes", "a unit right behind the number: 5min"},
+    {"bytes", "a unit right behind the number: 5B, 5KiB, 5MB"},
 };
 
 static const struct foreign foreign_functions[] = {

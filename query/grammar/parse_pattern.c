@@ -187,6 +187,29 @@ static const char *plain_regex(struct parser *p, const struct place *place, cons
     return out;
 }
 
+/* The value of a parameter as typed in a query, /TEXT/ or /TEXT/i: its TEXT; NULL if it is not of that form. */
+static const char *text_between_slashes(struct parser *p, const char *value, bool *ignore_case)
+{
+    size_t n = strlen(value), at = 1;
+    bool flag = n && value[n - 1] == 'i';
+    size_t last = n - flag - 1;
+
+    if (n < 3u + flag || value[0] != '/' || value[last] != '/')
+        return NULL;
+    while (at < last && value[at] != '/')
+        at += value[at] == '\\' ? 2 : 1;
+    *ignore_case = flag;
+    return at == last ? arena_strndup(p->arena, value + 1, last - 1) : NULL;
+}
+
+/* As typed between slashes; else the whole value is the expression. */
+static const char *parameter_regex(struct parser *p, bool *ignore_case)
+{
+    const char *value = parameter_text(p), *text = text_between_slashes(p, value, ignore_case);
+
+    return text ? text : value;
+}
+
 /* regex = REGEX | STRING | PARAMETER */
 struct pattern parse_regex(struct parser *p)
 {
@@ -197,7 +220,7 @@ struct pattern parse_regex(struct parser *p)
     if (t.kind == TOKEN_REGEX || t.kind == TOKEN_STRING)
         regex.text = plain_regex(p, &t.place, next(p).text);
     else if (t.kind == TOKEN_PARAMETER)
-        regex.text = plain_regex(p, &t.place, parameter_text(p));
+        regex.text = plain_regex(p, &t.place, parameter_regex(p, &regex.ignore_case));
     else
         fail_missing(p, t.kind == TOKEN_WORD ? arena_printf(p->arena, "write it between slashes: /%s/\n", t.text) : "",
                      "a regular expression");
