@@ -102,11 +102,20 @@ struct words {
     struct opt_args *out;
 };
 
+/* `-o -- PROGRAM`, `-o --force`: the value was forgotten. */
+static bool is_option(const struct opt_command *cmd, const char *word)
+{
+    if (word[0] != '-' || !word[1])
+        return false;
+    return word[1] == '-' ? !word[2] || opt_find(cmd, word + 2, strcspn(word + 2, "="))
+                          : !word[2] && opt_find_letter(cmd, word[1]);
+}
+
 static struct hq_error *give_with_value(struct words *w, const struct opt *o, const char *attached)
 {
     if (attached)
         return give(w->out, o, attached, true);
-    if (w->at == w->end)
+    if (w->at == w->end || is_option(w->cmd, *w->at))
         return hq_error_new(HQ_USAGE, "--%s needs a value: --%s %s", o->name, o->name, o->value);
     return give(w->out, o, *w->at++, true);
 }

@@ -392,6 +392,15 @@ static int list_events(void)
     return HQ_OK;
 }
 
+static void tell_no_program(const struct opt_args *args, int status)
+{
+    const char *name = args->operands.data[0];
+    AUTO_STR struct str why = {0};
+
+    record_explain_command(name, status, opt_value(args, "output"), &why);
+    fprintf(stderr, "hq record: %s%s%s\n", name, *name ? ": " : "", str_cstr(&why));
+}
+
 static int run(const struct opt_args *args)
 {
     int status;
@@ -417,11 +426,7 @@ static int run(const struct opt_args *args)
     char *path = command ? record_find_command(command[0], &status) : NULL;
     const char *limit = record_place_limit();
     if (!path)
-        fprintf(stderr, "hq record: %s: %s\n", args->operands.data[0],
-                status != 127 ? "not an executable file"
-                : strchr(args->operands.data[0], '/')
-                    ? "there is no such file"
-                    : "there is no such command; what only the shell knows is run with sh -c '...'");
+        tell_no_program(args, status);
     else if (limit)
         status = run_unmeasured(args, command, path, limit);
     else

@@ -24,6 +24,10 @@ extern const bool record_only;
  * collector, for which such a loader ends the program, or writes a warning.
  */
 char *record_find_command(const char *name, int *status);
+/* Why it cannot be run, and what may have been meant. `database` is what -o names, or NULL. */
+void record_explain_command(const char *name, int status, const char *database, struct str *why);
+/* The mistake of errno, after exec has refused it: an interpreter or a loader that is not there has a name. */
+struct hq_error *record_cannot_start(const char *path);
 enum record_obstacle {
     RECORD_NO_OBSTACLE,
     RECORD_OTHER_LOADER, /* or none */

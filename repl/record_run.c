@@ -96,7 +96,7 @@ struct hq_error *record_become(const char *path, char *const *arguments)
     if (survives)
         sigaction(SIGXFSZ, &at_size_limit, NULL);
     execvp(path, arguments);
-    return hq_error_errno(HQ_DATA, "cannot start %s", path);
+    return record_cannot_start(path);
 }
 
 static double children_before; /* exec keeps what the children of an earlier image of this process took */
@@ -156,7 +156,7 @@ struct hq_error *record_run(const char *path, char *const *arguments, const stru
         return refused;
     if (told == sizeof error) {
         errno = error;
-        return hq_error_errno(HQ_DATA, "cannot start %s", path);
+        return record_cannot_start(path);
     }
     return NULL;
 }

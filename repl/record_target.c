@@ -50,6 +50,59 @@ char *record_find_command(const char *name, int *status)
     return NULL;
 }
 
+/* `NAME=VALUE`, as it stands before a command in the shell. */
+static bool is_assignment(const char *word)
+{
+    size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+
+    return n && word[n] == '=';
+}
+
+static void explain_missing(const char *name, const char *database, struct str *why)
+{
+    AUTO_FREE char *here = file_join(".", name), *first = xstrndup(name, strcspn(name, " \t"));
+    const char *suffix = strrchr(name, '.');
+    int status = 0;
+    AUTO_FREE char *program = strcmp(first, name) ? record_find_command(first, &status) : NULL;
+
+    str_add(why, strchr(name, '/') ? "there is no such file" : "there is no such command");
+    if (program)
+        str_add(why, "; quotes make one word of a program and its arguments: leave them out, or run it with sh -c");
+    else if (is_assignment(name))
+        str_add(why, "; variables stand before hq, or behind `env`");
+    else if (!database && suffix && !strcmp(suffix, ".hq"))
+        str_addf(why, "; the database is named by -o %s", name);
+    else if (database && is_program(database, &status))
+        str_addf(why, "; -o names the database, and %s is a program", database);
+    else if (!strchr(name, '/') && is_program(here, &status))
+        str_addf(why, "; did you mean %s?", here);
+    else if (!strchr(name, '/'))
+        str_add(why, "; what only the shell knows is run with sh -c '...'");
+}
+
+static bool begins_like_program(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    char start[SELFMAG] = "";
+    ssize_t bytes = fd < 0 ? 0 : read(fd, start, sizeof start);
+
+    if (fd >= 0)
+        close(fd);
+    return (bytes == SELFMAG && !memcmp(start, ELFMAG, SELFMAG)) || (bytes > 1 && start[0] == '#' && start[1] == '!');
+}
+
+void record_explain_command(const char *name, int status, const char *database, struct str *why)
+{
+    if (!*name)
+        str_add(why, "the name of the program is empty");
+    else if (status == 127)
+        explain_missing(name, database, why);
+    else if (file_is_dir(name))
+        str_add(why, "a directory, not a program");
+    else
+        str_addf(why, "not an executable file%s", begins_like_program(name) ? "; chmod +x makes it one" : "");
+}
+
 /* The machine whose programs the collector of this build can be loaded into, and the name of its loader. */
 #ifdef __aarch64__
 #define MACHINE      EM_AARCH64
@@ -122,6 +175,41 @@ static void examine_privileges(const char *path, const struct stat *st, struct s
         str_addf(obstacle, "%s is %s, so the system does not load the collector into it", path, why);
 }
 
+/* What runs a script: behind its #!, up to the argument. NULL: it is none. */
+static char *interpreter_of(char *text, ssize_t bytes)
+{
+    if (bytes <= 2 || text[0] != '#' || text[1] != '!')
+        return NULL;
+    text += 2 + strspn(text + 2, " \t");
+    text[strcspn(text, " \t\n")] = 0;
+    return text;
+}
+
+struct hq_error *record_cannot_start(const char *path)
+{
+    union {
+        char text[256];
+        Elf64_Ehdr elf;
+    } start = {.text = ""};
+    int error = errno, fd = error == ENOENT ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    ssize_t bytes = fd < 0 ? 0 : read(fd, start.text, sizeof start.text - 1);
+    char loader[256] = "", *runs = interpreter_of(start.text, bytes);
+
+    if (!runs && bytes >= (ssize_t)sizeof start.elf && !memcmp(start.text, ELFMAG, SELFMAG) &&
+        start.elf.e_ident[EI_CLASS] == ELFCLASS64 && find_loader(fd, &start.elf, loader) != NONE)
+        runs = loader;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    if (!runs || !*runs)
+        return hq_error_errno(HQ_DATA, "cannot start %s", path);
+    if (runs[strlen(runs) - 1] == '\r') {
+        runs[strlen(runs) - 1] = 0;
+        return hq_error_new(HQ_DATA, "cannot start %s: its lines end with CR LF, so that %s is not found", path, runs);
+    }
+    return hq_error_new(HQ_DATA, "cannot start %s: what runs it, %s, is not there", path, runs);
+}
+
 /* A script is examined through its interpreter. */
 static bool examine(const char *path, int depth, struct str *obstacle, enum record_obstacle *kind)
 {
@@ -134,9 +222,9 @@ static bool examine(const char *path, int depth, struct str *obstacle, enum reco
     bool silent = true;
     struct stat st;
 
-    if (bytes > 2 && start.text[0] == '#' && start.text[1] == '!' && depth < 4) {
-        char *interpreter = start.text + 2 + strspn(start.text + 2, " \t");
-        interpreter[strcspn(interpreter, " \t\r\n")] = 0;
+    char *interpreter = depth < 4 ? interpreter_of(start.text, bytes) : NULL;
+
+    if (interpreter) {
         silent = examine(interpreter, depth + 1, obstacle, kind);
     } else if (bytes >= (ssize_t)sizeof start.elf && memcmp(start.text, ELFMAG, SELFMAG) == 0) {
         if (fstat(fd, &st) == 0)
