@@ -13,7 +13,7 @@ static const struct opt options[] = {
     {.name = "output",
      .letter = 'o',
      .value = "DB",
-     .help = "where the database goes: a directory or a file; without it into the first MEASUREMENTS"},
+     .help = "where the database goes: a directory or a file; of one MEASUREMENTS without it into it"},
     {.name = "jobs", .letter = 'j', .value = "N", .help = "how many threads work on it; without it one per processor"},
     {.name = "force", .letter = 'f', .help = "build it even if it is up to date"},
     {.name = "clock-offsets",
@@ -71,9 +71,12 @@ static int run(const struct opt_args *args)
                                                      : LEVEL_NORMAL);
     /* A database that is there already does not have what these options ask for. */
     build.force |= build.with_source || build.no_loops || build.structure_count;
-    if (!args->operands.len) {
+    /* In the first of several it would be taken for that one's own, which its next question makes again. */
+    if (!args->operands.len || (args->operands.len > 1 && !build.output)) {
         vec_deinit(&structures);
-        return command_usage("build", "name the directory of a recording");
+        return command_usage("build", args->operands.len
+                                          ? "several are joined into a database of its own: -o DB names it"
+                                          : "name the directory of a recording");
     }
     err = parse_jobs(args, &build.threads);
     if (!err)

@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/suggest.h"
+#include "common/units.h"
 #include "query/grammar/words.h"
 #include "repl/command.h"
 #include "repl/limits.h"
@@ -10,8 +11,10 @@
 #include "repl/saved.h"
 #include "repl/session.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const inconclusive_choices[] = {"pass", "fail", "report", NULL};
 
@@ -154,16 +157,6 @@ static struct hq_error *no_such(const char *word)
     return error;
 }
 
-static bool parses(const char *text)
-{
-    struct source source = {.name = "query", .text = text, .length = strlen(text)};
-    struct script *script;
-    AUTO_ERROR struct hq_error *error = parse_script(&source, NULL, &script);
-
-    script_destroy(script);
-    return !error;
-}
-
 /* `hq my.hq callers of main`: the words of one query, if that is what they are and they are not each a query. */
 static bool ask_words(struct session *s, const struct opt_args *args, bool *go_on)
 {
@@ -172,9 +165,9 @@ static bool ask_words(struct session *s, const struct opt_args *args, bool *go_o
 
     for (size_t i = 1; i < args->operands.len; i++) {
         str_addf(&all, "%s%s", i > 1 ? " " : "", args->operands.data[i]);
-        each = each && parses(args->operands.data[i]);
+        each = each && session_parses(args->operands.data[i]);
     }
-    if (each || args->operands.len < 3 || !parses(str_cstr(&all)))
+    if (each || args->operands.len < 3 || !session_parses(str_cstr(&all)))
         return false;
     *go_on = ask(s, str_cstr(&all));
     return true;
@@ -185,7 +178,7 @@ static bool ask_or_run(struct session *s, const char *text)
 {
     bool one_word = text[strcspn(text, " \t\n;")] == '\0';
 
-    if (!one_word || parses(text))
+    if (!one_word || session_parses(text))
         return ask(s, text);
     return saved_exists(text) ? session_saved(s, text) : session_error(s, no_such(text));
 }
@@ -214,6 +207,27 @@ static bool ask_all(struct session *s, const struct opt_args *args)
     return go_on;
 }
 
+/* `hq my.hq procedures where cputime > 5%` without quotes: the shell has sent the answer to a file `5%`, and the
+ * question has no condition. */
+static void note_redirection(void)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/fd/1", path, sizeof path - 1);
+    struct quantity q;
+    struct stat st;
+
+    if (n < 0 || fstat(STDOUT_FILENO, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    path[n] = '\0';
+    const char *name = file_basename(path);
+    AUTO_ERROR struct hq_error *error = units_parse(name + (*name == '='), &q);
+
+    if (!error)
+        log_hint(
+            "the answer goes to the file `%s`: if the shell took that from the question, put the question in quotes",
+            name);
+}
+
 /* A first question that is a database, and no view has such a name. */
 static const char *second_database(const struct opt_args *args)
 {
@@ -231,7 +245,7 @@ static void answer(struct session *s, const struct opt_args *args)
                                   "questions are asked of one database: hq %s 'tree compare with \"%s\"' compares two",
                                   args->operands.data[0], other);
     else if (opt_count(args, "query") || opt_count(args, "file") || args->operands.len > 1)
-        ask_all(s, args);
+        note_redirection(), ask_all(s, args);
     else if (isatty(STDIN_FILENO))
         prompt_run(s);
     else if (fcntl(STDIN_FILENO, F_GETFD) < 0)

@@ -101,6 +101,9 @@ static struct hq_error *unknown(const struct command *const *table, const char *
     if (db)
         return hq_error_new(HQ_USAGE, "there is no command '%s'; the database stands before the question: hq %s \"%s\"",
                             word, db, word);
+    if (session_parses(word))
+        return hq_error_new(HQ_USAGE, "'%s' is a question, and the database stands before it: hq DB \"%s\"", word,
+                            word);
     suggest_init(&near, word, 2);
     for (; *table; table++)
         suggest_add(&near, (*table)->cmd.name);

@@ -297,6 +297,10 @@ static struct hq_error *unknown_word(const char *word)
     AUTO_STR struct str text = {0};
     struct suggest near;
 
+    const char *here = foreign_statement(word);
+
+    if (here)
+        return hq_error_new(HQ_USAGE, "there is no help for `%s`; in a question that is: %s", word, here);
     suggest_init(&near, word, 3);
     help_each(suggest, &near);
     suggest_text(&near, &text);

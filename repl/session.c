@@ -396,6 +396,16 @@ static struct hq_error *name_saved(const struct source *source, struct hq_error 
     return more;
 }
 
+bool session_parses(const char *text)
+{
+    struct source source = {.name = "query", .text = text, .length = strlen(text)};
+    struct script *script;
+    AUTO_ERROR struct hq_error *error = parse_script(&source, NULL, &script);
+
+    script_destroy(script);
+    return !error;
+}
+
 bool session_text(struct session *s, const struct source *source)
 {
     struct parse_options options = {

@@ -76,6 +76,9 @@ bool session_text(struct session *s, const struct source *source);
 bool session_file(struct session *s, const char *path);
 bool session_saved(struct session *s, const char *name);
 
+/* Whether a text is a question, or several. */
+bool session_parses(const char *text);
+
 /* Prints an error, frees it and counts its status; NULL does nothing. Returns whether to go on. */
 bool session_error(struct session *s, struct hq_error *error);
 

@@ -20,6 +20,10 @@ head -c 4096 /dev/zero >zeros.hq/hq.db
 printf 'info\nprocedures limit 1\n' >good.txt
 printf -- '-- a comment\ninfo\nprocedres\n' >bad.txt
 printf 'procedures expect rows > 0\n' >checks.txt
+printf '#!/bin/sh\n' | tee runs >stays
+printf '#!/nosuch/sh\n' >lost
+printf '#!/bin/sh\r\n' >crlf
+chmod +x runs lost crlf
 printf 'info\ninclude "nosuch.txt"\n' >includes.txt
 printf 'include "loop.txt"\n' >loop.txt
 
