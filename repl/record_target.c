@@ -175,7 +175,7 @@ static void examine_privileges(const char *path, const struct stat *st, struct s
         str_addf(obstacle, "%s is %s, so the system does not load the collector into it", path, why);
 }
 
-/* What runs a script: behind its #!, up to the argument. NULL: it is none. */
+/* Of a script, behind its #!; up to the argument. NULL: it is none. */
 static char *interpreter_of(char *text, ssize_t bytes)
 {
     if (bytes <= 2 || text[0] != '#' || text[1] != '!')
