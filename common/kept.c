@@ -33,13 +33,18 @@ const struct kept_part kept_parts[] = {{"structure", ".hqs", "recovered structur
                                         "written to"},
                                        {0}};
 
-/* Not the time of access: many file systems are mounted without. */
+static time_t last_use(const struct stat *st)
+{
+    return st->st_atime > st->st_mtime ? st->st_atime : st->st_mtime;
+}
+
+/* The time of change stays: whoever has the file open takes another one for a file that was written to. */
 void kept_note_use(const char *path)
 {
     struct stat st;
 
-    if (!stat(path, &st) && time(NULL) - st.st_mtime > MINUTE)
-        utimensat(AT_FDCWD, path, NULL, 0);
+    if (!stat(path, &st) && time(NULL) - last_use(&st) > MINUTE)
+        utimensat(AT_FDCWD, path, (struct timespec[]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}}, 0);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -69,7 +74,7 @@ static void list(const char *directory, const char *suffix, struct entries *out)
         if (lstat(path, &st) || !S_ISREG(st.st_mode)) {
             free(path);
         } else if (ends_with(e->d_name, suffix)) {
-            vec_push(out, (struct entry){path, (uint64_t)st.st_blocks * 512, st.st_mtime});
+            vec_push(out, (struct entry){path, (uint64_t)st.st_blocks * 512, last_use(&st)});
         } else {
             if (is_left_behind(e->d_name, suffix, &st))
                 unlink(path);

@@ -16,7 +16,10 @@ struct kept_part {
 };
 extern const struct kept_part kept_parts[]; /* ends with a NULL directory */
 
-/* The time of change of a file of the cache is when it was last used, to a minute. */
+/*
+ * A file of the cache was last used when it was written or, to a minute, at its time of access, which this sets:
+ * reading alone does not on many file systems.
+ */
 void kept_note_use(const char *path);
 
 /*

@@ -39,7 +39,8 @@ for i in range(10):
     made[i] = (set(os.listdir(kept)) - before).pop()
     old = time.time() - 1000 + 10 * i
     os.utime(os.path.join(kept, made[i]), (old, old))
-run(HQ, "big0.folded", "procedures limit 1")
+status, out, err = run(HQ, "big0.folded", "procedures limit 1")
+check(status == 0 and out, f"what was not used for minutes is as it was: {status} {err}")
 size = os.stat(os.path.join(kept, made[0])).st_blocks * 512
 write("last.folded", "main;last 1\n")
 status, out, err = run(HQ, "last.folded", "procedures", env={**os.environ, "HQ_CACHE_MAX": str(8 * size)})
