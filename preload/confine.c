@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that give up rights: after chroot or setuid the measurement file can no longer be opened to make it longer,
- * and a seccomp filter may end the program for a system call of ours. What will be needed is reserved before. Where a
- * filter forbids even the return from a signal handler, measuring ends with a sentence.
+ * Programs that give up rights: after chroot, setuid or Landlock the measurement file can no longer be opened to make
+ * it longer, and a seccomp filter may end the program for a system call of ours. What will be needed is reserved
+ * before. Where a filter forbids even the return from a signal handler, measuring ends with a sentence.
  */
 #include "preload/confine.h"
 
@@ -34,6 +34,9 @@
 #ifndef PR_SET_SYSCALL_USER_DISPATCH /* since Linux 5.11 */
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #define PR_SYS_DISPATCH_OFF          0
+#endif
+#ifndef SYS_landlock_restrict_self /* since Linux 5.13 */
+#define SYS_landlock_restrict_self 446
 #endif
 
 enum { RESERVE = 4 << 20 }; /* about 250,000 samples */
@@ -232,7 +235,8 @@ static long made_by_next(long number, const long a[6])
     return next_syscall(number, a);
 }
 
-/* Of calls that have functions above. File servers change the user of one thread so, which setuid does not. */
+/* Of calls that have functions above, or none at all. File servers change the user of one thread so, which setuid does
+ * not. */
 static void before_bare(long number, const long a[6])
 {
     switch (number) {
@@ -241,6 +245,8 @@ static void before_bare(long number, const long a[6])
             before_filter(a[0] == SECCOMP_SET_MODE_STRICT, (const struct sock_fprog *)a[2]);
         break;
     case SYS_prctl: before_prctl((int)a[0], (const unsigned long *)&a[1]); break;
+    case SYS_landlock_restrict_self:
+    case SYS_pivot_root:
     case SYS_chroot:
     case SYS_setuid:
     case SYS_setreuid:

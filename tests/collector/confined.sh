@@ -19,7 +19,7 @@ try() {
 for way in closefrom close_range descriptors ask wide filter filter-syscall filter-prctl; do
     try $way
 done
-for way in chroot chroot-syscall setuid setuid-syscall; do
+for way in chroot chroot-syscall landlock pivot_root setuid setuid-syscall; do
     try $way 1000 # so many that the file has to grow
 done
 record -- "$PROGRAMS/confined" users "$DB/measurements"
