@@ -38,6 +38,20 @@ static void add(struct str *list, const char *name, size_t length, uint64_t peri
     str_addf(list, "@%llu", (unsigned long long)period);
 }
 
+static bool is_listed(const struct str *list, const char *name, size_t length)
+{
+    for (const char *at = str_cstr(list); *at; at += strcspn(at, ","), at += *at == ',')
+        if (!strncasecmp(at, name, length) && at[length] == '@')
+            return true;
+    return false;
+}
+
+/* Two clocks of one name would be one metric, with the sum of both. */
+static struct hq_error *asked_twice(const char *name, size_t length)
+{
+    return hq_error_new(HQ_USAGE, "%.*s is asked for twice: give it one -e", (int)length, name);
+}
+
 static struct hq_error *add_known(int i, const char *text, const char *rate, struct str *list)
 {
     uint64_t period = DEFAULT_PERIOD_NS;
@@ -50,11 +64,18 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
         return hq_error_new(HQ_USAGE,
                             "%s: clocks of more than %d/s can take a processor all its time; ask for fewer samples",
                             text, 1000000000 / HQM_SHORTEST_PERIOD);
-    if (!events[i].exact)
+    if (!events[i].exact) {
+        if (is_listed(list, events[i].name, strlen(events[i].name)))
+            return asked_twice(events[i].name, strlen(events[i].name));
         add(list, events[i].name, strlen(events[i].name), period);
-    for (int k = 0; k < METRICS; k++)
-        if (!strcmp(metrics[k].event, events[i].name))
-            add(list, metrics[k].name, strlen(metrics[k].name), 0);
+    }
+    for (int k = 0; k < METRICS; k++) {
+        if (strcmp(metrics[k].event, events[i].name))
+            continue;
+        if (is_listed(list, metrics[k].name, strlen(metrics[k].name)))
+            return asked_twice(events[i].name, strlen(events[i].name));
+        add(list, metrics[k].name, strlen(metrics[k].name), 0);
+    }
     return NULL;
 }
 
@@ -121,6 +142,8 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
     if (why.len)
         return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name),
                             str_cstr(&why));
+    if (is_listed(list, text, length))
+        return asked_twice(text, length);
     add(list, text, length, threshold);
     return NULL;
 }
