@@ -66,6 +66,16 @@ static bool is_word(const char *operand)
     return strcmp(operand, "-") && !strpbrk(operand, "./") && file_is_absent(operand);
 }
 
+/* A file that is given twice would count twice. */
+static const char *given_twice(const char *const *files, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(files[i], files[k]))
+                return files[i];
+    return NULL;
+}
+
 static int run(const struct opt_args *args)
 {
     VEC(struct import_file) files = {0};
@@ -91,6 +101,10 @@ static int run(const struct opt_args *args)
         return command_usage("import", "the file to import is missing");
     if (!output)
         return command_usage("import", "the database to make is missing: -o DB");
+    const char *twice = given_twice(args->operands.data + first, args->operands.len - first);
+
+    if (twice)
+        return command_usage("import", "%s is given twice", twice);
     for (size_t i = first; i < args->operands.len; i++)
         vec_push(&files, (struct import_file){.path = args->operands.data[i], .format = format});
     struct hq_error *error = import_files(files.data, files.len, output);
@@ -110,7 +124,7 @@ const struct command cmd_import = {
                 "each file is found "
                 "by looking at it; FORMAT says it for all of them, and is needed for standard input (-). `hq import "
                 "--formats` lists "
-                "the formats. Files that are compressed by gzip are read as they are.\n\n"
+                "the formats. Files that are compressed by gzip are read as they are, but perf.data.\n\n"
                 "Several files become one database. If their formats differ, their trees are aligned by the names of "
                 "procedures.\n\n"
                 "A file can also be asked directly, `hq FILE QUERY`: it is imported into the cache directory first.",

@@ -28,6 +28,9 @@ static struct hq_error *read_header(struct perfdata_file *f)
 {
     struct perfdata_header *h = &f->header;
 
+    if (f->map.size > 2 && !memcmp(f->map.data, "\x1f\x8b", 2))
+        return hq_error_new(HQ_DATA, "%s is compressed by gzip, and perf.data is read as perf wrote it: gunzip -k %s",
+                            f->map.path, f->map.path);
     if (f->map.size < 16 || memcmp(f->map.data, MAGIC, sizeof MAGIC) != 0)
         return hq_error_new(HQ_DATA, "%s is no perf.data of a little-endian machine", f->map.path);
     memcpy(&h->size, f->map.data + 8, 8);
