@@ -139,12 +139,17 @@ static bool looks_like_path(const char *word)
     return strpbrk(word, "/.") || file_exists(word);
 }
 
+static bool asks_for_help(const char *word)
+{
+    return suggest_lists(" --help -h -help -? ", word);
+}
+
 static int help(const struct command *const *table, int argc, char **argv)
 {
     const struct command *c = argc ? find(table, argv[0]) : NULL;
     AUTO_STR struct str text = {0}, word = {0};
 
-    if (!argc)
+    if (!argc || asks_for_help(argv[0]))
         return help_overview(table);
     if (c)
         return command_help(c);
@@ -186,7 +191,7 @@ static int dispatch(const struct command *const *table, int argc, char **argv)
                      hq_error_new(HQ_USAGE, "a command or a database is missing; `hq --help` shows how hq is used"));
         return HQ_USAGE;
     }
-    if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+    if (asks_for_help(word))
         return help(table, 0, NULL);
     if (!strcmp(word, "help"))
         return help(table, argc - 2, argv + 2);

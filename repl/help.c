@@ -341,14 +341,28 @@ static void overview(struct str *out)
         "after any beginning lists what may stand there. Ctrl-D leaves.\n");
 }
 
-struct hq_error *help_word(const char *word, struct str *out)
+/* Other words for topics, with a blank around each. */
+static const struct {
+    const char *words, *topic;
+} also[] = {
+    {" pattern regex regexp glob wildcard wildcards names ", "patterns"},
+    {" value expression expressions unit units percentage % ", "values"},
+    {" script status statuses exit-status exit-code ", "scripts"},
+};
+
+static bool names_topic(const struct topic *t, const char *word)
+{
+    bool names = !strcasecmp(t->name, word);
+
+    for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+        names |= !strcmp(also[i].topic, t->name) && suggest_lists(also[i].words, word);
+    return names;
+}
+
+static bool tell_word(const char *word, struct str *out)
 {
     struct search s = {.word = word, .out = out};
 
-    if (!word || !strcasecmp(word, "language")) {
-        overview(out);
-        return NULL;
-    }
     for (int i = 0; i < SECTIONS; i++)
         if (!strcasecmp(sections[i].title, word)) {
             sections[i].each(list, out);
@@ -357,7 +371,7 @@ struct hq_error *help_word(const char *word, struct str *out)
     for (int i = 0; i < SECTIONS; i++)
         sections[i].each(tell, &s);
     for (const struct topic *t = topics; t->name; t++)
-        if (!strcasecmp(t->name, word)) {
+        if (names_topic(t, word)) {
             str_add(out, s.found ? "\n" : "");
             add_topic(out, t->text);
             s.found = true;
@@ -378,5 +392,31 @@ struct hq_error *help_word(const char *word, struct str *out)
             add_topic(out, t->text);
             s.found = true;
         }
-    return s.found ? NULL : unknown_word(word);
+    return s.found;
+}
+
+/* The longest beginning that is a word: `callers of main`, `ci(x)`. */
+static bool tell_beginning(const char *text, struct str *out)
+{
+    AUTO_FREE char *part = xstrdup(text);
+    bool found = false;
+
+    for (size_t n = strlen(part); n > 0 && !found; n--)
+        if (part[n - 1] == ' ' || part[n - 1] == '(') {
+            part[n - 1] = '\0';
+            found = tell_word(part, out);
+        }
+    return found;
+}
+
+struct hq_error *help_word(const char *word, struct str *out)
+{
+    if (!word || !strcasecmp(word, "language")) {
+        overview(out);
+        return NULL;
+    }
+    bool found = tell_word(word, out) || (!strncasecmp(word, "set ", 4) && tell_word(word + 4, out)) ||
+                 tell_beginning(word, out);
+
+    return found ? NULL : unknown_word(word);
 }

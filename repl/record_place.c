@@ -164,6 +164,11 @@ static struct hq_error *check_has_ended(const struct record_place *place)
     return elsewhere_check(place->measurements, place->database);
 }
 
+static struct hq_error *nothing_written(const struct record_place *place)
+{
+    return hq_error_new(HQ_DATA, "%s cannot be written: %s; name another with -o", place->database, strerror(errno));
+}
+
 static struct hq_error *write_identity(const struct record_place *place, const char *identity, int fd)
 {
     size_t length = strlen(identity);
@@ -173,7 +178,7 @@ static struct hq_error *write_identity(const struct record_place *place, const c
         return NULL;
     if (written >= 0)
         errno = ENOSPC;
-    return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
+    return nothing_written(place);
 }
 
 /* measurements/launch holds the identity, and is locked while somebody decides. A launch without files found no room
@@ -184,7 +189,7 @@ static struct hq_error *decide(const struct record_place *place, const char *ide
     bool has_locks = flock(fd, LOCK_EX) == 0;
 
     if (pread(fd, old, sizeof old - 1, 0) < 0)
-        return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
+        return nothing_written(place);
     if (!strcmp(old, identity))
         return NULL;
     if (((old[0] && !has_locks) || has_recording(place)) && !force)
@@ -220,8 +225,7 @@ static int open_launch(const struct record_place *place)
 static struct hq_error *claim(struct record_place *place, const char *identity, bool force)
 {
     int fd = open_launch(place);
-    struct hq_error *error = fd < 0 ? hq_error_errno(HQ_DATA, "%s/launch", place->measurements)
-                                    : decide(place, identity, force, fd);
+    struct hq_error *error = fd < 0 ? nothing_written(place) : decide(place, identity, force, fd);
 
     if (!error)
         place->life = open_lock_of_life(place);

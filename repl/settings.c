@@ -2,6 +2,7 @@
 /* The settings of a session and how they print (session.h). */
 #include "query/grammar/words.h"
 #include "query/pattern/group.h"
+#include "repl/command.h"
 #include "repl/session.h"
 
 static struct hq_error *take_groups(struct session *s)
@@ -36,13 +37,17 @@ bool session_changed(const struct session *s, enum setting setting, struct str *
     return true;
 }
 
+enum { SUMMARY_AT = 22 };
+
 void session_settings(const struct session *s, struct str *out)
 {
     for (int i = 0; i < SETTING_KINDS; i++) {
         AUTO_STR struct str value = {0};
 
         print_setting(&value, i, &s->env.settings.of[i]);
-        str_addf(out, "  %-11s %-7s %s\n", setting_words[i].name, str_cstr(&value), setting_words[i].summary);
+        str_addf(out, "  %-11s %-7s ", setting_words[i].name, str_cstr(&value));
+        opt_wrap(out, setting_words[i].summary, SUMMARY_AT, SUMMARY_AT, command_width());
+        str_addc(out, '\n');
     }
 }
 

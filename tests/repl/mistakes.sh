@@ -17,6 +17,8 @@ cp good.hq/hq.db damaged.hq
 printf 'garbage' | dd of=damaged.hq/hq.db bs=1 seek=16 conv=notrunc 2>/dev/null
 head -c 1000 good.hq/hq.db >cut.hq/hq.db
 head -c 4096 /dev/zero >zeros.hq/hq.db
+printf 'a;b 12\n' >two.folded
+{ printf 'PERFILE2'; head -c 4096 /dev/zero; } | gzip >packed.gz
 printf 'info\nprocedures limit 1\n' >good.txt
 printf -- '-- a comment\ninfo\nprocedres\n' >bad.txt
 printf 'procedures expect rows > 0\n' >checks.txt
