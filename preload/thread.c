@@ -275,55 +275,91 @@ struct beginning {
     thrd_start_t routine_c11;
     void *argument;
     struct altstack_place *place;
-    uint32_t number, creator, lane, node;
+    uint32_t number;
+    struct origin origin;
     bool blocks; /* SIGTRAP, as its creator does */
 };
+
+static void begin_created(const struct beginning *beginning)
+{
+    self.number = beginning->number;
+    self.creator = beginning->origin.creator;
+    self.creator_lane = beginning->origin.lane;
+    self.creator_node = beginning->origin.node;
+    blocked_begin(beginning->blocks);
+    find_stack();
+    if (have_key)
+        pthread.setspecific(ending, (void *)1);
+    note_number();
+    begin(beginning->place);
+}
 
 static void *run(void *data)
 {
     struct beginning beginning = *(struct beginning *)data;
 
     free(data);
-    self.number = beginning.number;
-    self.creator = beginning.creator;
-    self.creator_lane = beginning.lane;
-    self.creator_node = beginning.node;
-    blocked_begin(beginning.blocks);
-    find_stack();
-    if (have_key)
-        pthread.setspecific(ending, (void *)1);
-    note_number();
-    begin(beginning.place);
+    begin_created(&beginning);
     if (beginning.routine_c11)
         return (void *)(uintptr_t)beginning.routine_c11(beginning.argument);
     return beginning.routine(beginning.argument);
 }
 
-/* Returns what a new thread of the program is to know at its start; NULL if it is not measured. */
-static struct beginning *make_beginning(void)
+/* May the calling thread create one that is measured? Then the guard is up. */
+static bool enter_creation(void)
 {
-    struct beginning *beginning;
-
     if (!have_key) {
         find_pthread();
         libc_find_missing();
     }
     start_once();
     process_check();
-    if (!options.active || !self.alive || (confined & CONFINE_BEGINNINGS) || !guard_enter())
+    return options.active && self.alive && !(confined & CONFINE_BEGINNINGS) && guard_enter();
+}
+
+static struct origin origin_of(struct place here)
+{
+    return here.node == NO_NODE ? (struct origin){.creator = self.number}
+                                : (struct origin){self.number, self.lane->number, here.node};
+}
+
+/* Returns what a new thread of the program is to know at its start; NULL if it is not measured. */
+static struct beginning *make_beginning(void)
+{
+    if (!enter_creation())
         return NULL;
     struct place here = thread_here();
-    beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
-    if (beginning) {
+    struct beginning *beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
+    if (beginning)
         *beginning = (struct beginning){.number = atomic_fetch_add(&threads, 1),
-                                        .creator = self.number,
+                                        .origin = origin_of(here),
                                         .blocks = blocked_is(),
                                         .place = altstack_take()};
-        beginning->lane = here.node != NO_NODE ? self.lane->number : 0;
-        beginning->node = here.node != NO_NODE ? here.node : 0;
-    }
     guard_leave_at(here);
     return beginning;
+}
+
+bool thread_creates(struct origin *origin, struct place *here)
+{
+    if (!enter_creation())
+        return false;
+    *here = thread_here();
+    *origin = origin_of(*here);
+    self.alone = false;
+    return true;
+}
+
+void thread_begin(const struct origin *origin)
+{
+    uint64_t mask = 0;
+
+    if (self.alive || !options.active || (confined & CONFINE_BEGINNINGS))
+        return;
+    raw_sigmask(SIG_BLOCK, NULL, &mask);
+    begin_created(&(struct beginning){.number = atomic_fetch_add(&threads, 1),
+                                      .origin = *origin,
+                                      .blocks = mask >> (SIGTRAP - 1) & 1,
+                                      .place = altstack_take()});
 }
 
 enum { SMALL_STACK = 256 << 10, OURS_ON_STACK = 4096 };

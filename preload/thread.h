@@ -97,6 +97,18 @@ struct lane *thread_lane(void);
 /* The initial thread, or the only one after a fork, begins. */
 void thread_begin_first(void);
 
+/* Where a thread is created: by whom, and the place in that thread's tree (0: not known). */
+struct origin {
+    uint32_t creator, lane, node;
+};
+
+/* A function of the C library is about to make one for a routine of the program's. True: the guard is up, for
+ * guard_leave_at(*here). False: the thread is not to be measured. */
+bool thread_creates(struct origin *origin, struct place *here);
+
+/* The calling thread is one of these, and begins. */
+void thread_begin(const struct origin *origin);
+
 /* The C library sets up its handler of the reserved signal when it makes the first thread, and ours may not be able to
  * take its place then: so it is asked for a thread that cannot be had, of a stack larger than all memory. Not for
  * signal handlers. */

@@ -131,4 +131,14 @@ record -e CPUTIME@200/s -- true
 counted=$(awk -F, '$3 == "CPU time" && $10 ~ /^s/ { print $9 }' "$TMP/facts")
 loading=$(awk -F, '$3 == "CPU time before measuring" && $10 ~ /^s/ { print $9 }' "$TMP/facts")
 check "the time of loading is told: ${loading:-none} of ${counted:-none} s" holds "${loading:-0} > 0 && ${loading:-0} <= ${counted:-0}"
+
+# Threads that the C library makes for routines of the program's: 120 of 3 ms.
+"$PROGRAMS/notified" >"$TMP/alone"
+for clock in CPUTIME REALTIME; do
+    record -e $clock@1000/s -- "$PROGRAMS/notified"
+    check "notified, $clock: ends as it would, and its routines see what they would ($status, $(cat "$TMP/out"))" cmp "$TMP/alone" "$TMP/out"
+    got=$("$HQ" "$DB" "procedures where name = notified as csv" 2>"$TMP/asked" | awk -F, '$3 == "notified" { print $9 }')
+    check "notified, $clock: the routines are measured (${got:-0} of 0.36 s)" holds "${got:-0} > 0.3"
+    check "notified, $clock: sound" sound
+done
 finish
