@@ -154,7 +154,7 @@ static void put_beside(struct screen *s, const char *beside, int label)
     if (!text || !text[0])
         return;
     spaces(label < s->label_width ? s->label_width - label + 2 : 2, s->out);
-    room = room > 24 ? room : 24;
+    room = room > BESIDE_LEAST ? room : BESIDE_LEAST;
     if (!s->o->width || s->o->names == NAMES_FULL)
         text_put(text, s->o->utf8, s->out);
     else if (s->beside->column->is_path)

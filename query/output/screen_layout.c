@@ -88,7 +88,7 @@ static void lay_out_columns(struct screen *s)
 /* ---- what fits a terminal ---- */
 
 /* Columns of the terminal that the names want, and that they always get. */
-enum { NAMES_ROOM = 32, NAMES_LEAST = 24, BESIDE_LEAST = 16 };
+enum { NAMES_ROOM = 32, NAMES_LEAST = 24 };
 
 /* The text beside the names wants as much as they get at least; source lines take more where there is. */
 static int beside_room(const struct screen *s, int most)

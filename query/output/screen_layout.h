@@ -17,6 +17,8 @@ struct screen_column {
     int width;                     /* of the whole cell, at least the heading's */
 };
 
+enum { BESIDE_LEAST = 16 }; /* columns of the text behind the name, where there is one */
+
 struct screen {
     const struct table *t;
     const struct output_options *o;

@@ -193,7 +193,7 @@ TEST(spare_columns_go_first)
     r->cells[4].text = "CalcKinematicsForElems(Domain&)";
     check_format(t, "table", &(struct output_options){.width = 76},
                  "#     abcd       cd        d  name                      procedure\n"
-                 "1  1.000 s  1.000 s  1.000 s  region at lulesh.cc:2022  CalcKinematicsForElem...\n"
+                 "1  1.000 s  1.000 s  1.000 s  region at lulesh.cc:2022  CalcKinematicsFor...\n"
                  "(left out: for lack of room bcd; `columns` chooses)\n");
     table_destroy(t);
 }
