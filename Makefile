@@ -191,7 +191,7 @@ $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 # Columns of the data have short names in it, but for those that tests ask for, and so have names of its own that neither
 # the browser knows nor the data (tests/e2e/page_words.py).
 PAGE_OWN = activate active app attribute byGroup choose chosen constant context counts decimals doubtful each element end \
-  eval exc exclusive expand first hasKids hasTraces hotPath inc inclusive inexact interval keep kids largest leaf legend \
+  eval exc exclusive expand first hasKids hasTraces hotPath inc inclusive inexact inferred interval keep kids largest leaf legend \
   linear linesOf literal lowest merge node openCostly openers owner parent perProfile pivot place problem \
   procedureOf rebuild render reveal roots saturation selectable selectContext selection siblings signed slots someChild \
   spaced sparse stands state thinned topValue treeChildren turn unfolded unknown views whole zoomNode

@@ -9,6 +9,7 @@
 #include "query/pattern/families.h"
 #include "query/picture/palette.h"
 #include "query/report/gather.h"
+#include "query/shape/loop_lines.h"
 #include "query/views/views.h"
 #include <string.h>
 #include <string.h>
@@ -109,7 +110,30 @@ static const char *part_of(struct gathering *g, const char *name, bool bare)
     return arena_strndup(&g->run.arena, p.name, bare ? p.no_arguments : p.length);
 }
 
-/* [[scope, [name, ...]], ...]: the other names of scopes, each as patterns take it. */
+/* The other names of a scope: as they are, for regular expressions; or as words name them, each also by its parts, but
+ * not those of members without their class (query/pattern/pattern.c). */
+static void add_aliases(struct gathering *g, const struct hqdb_scope *scope, bool words)
+{
+    const struct tree *t = g->run.tree;
+    struct db_list names = tree_aliases(t, scope);
+    const char *own = tree_text(t, scope->name), *separator = "";
+
+    str_addc(&g->json, '[');
+    for (size_t i = 0; i < names.len; i++) {
+        const char *name = db_string(gather_db(g), names.data[i]);
+        const char *forms[] = {name, part_of(g, name, false), part_of(g, name, true)};
+
+        if (words && strchr(own, ':') && name_ends(own, name))
+            continue;
+        for (int form = 0; form < (words && forms[1] != name ? 3 : 1); form++, separator = ",") {
+            str_add(&g->json, separator);
+            json_quote(&g->json, forms[form]);
+        }
+    }
+    str_addc(&g->json, ']');
+}
+
+/* [[scope, [name, ...], [word, ...]], ...] */
 static void gather_aliases(struct gathering *g)
 {
     const struct tree *t = g->run.tree;
@@ -117,22 +141,15 @@ static void gather_aliases(struct gathering *g)
 
     str_add(&g->json, "\"aliases\":[");
     for (uint32_t s = 0; s < t->scope_count; s++) {
-        struct db_list names = tree_aliases(t, tree_scope(t, s));
+        const struct hqdb_scope *scope = tree_scope(t, s);
 
-        if (!names.len)
+        if (!tree_aliases(t, scope).len)
             continue;
-        str_addf(&g->json, "%s[%u,[", separator, s);
-        for (size_t i = 0; i < names.len; i++) {
-            const char *name = db_string(gather_db(g), names.data[i]);
-
-            str_add(&g->json, i ? "," : "");
-            json_quote(&g->json, name);
-            for (int bare = 0; bare < 2 && strpbrk(name, "(."); bare++) {
-                str_addc(&g->json, ',');
-                json_quote(&g->json, part_of(g, name, bare));
-            }
-        }
-        str_add(&g->json, "]]");
+        str_addf(&g->json, "%s[%u,", separator, s);
+        add_aliases(g, scope, false);
+        str_addc(&g->json, ',');
+        add_aliases(g, scope, true);
+        str_addc(&g->json, ']');
         separator = ",";
     }
     str_add(&g->json, "],");
@@ -156,6 +173,7 @@ static void gather_scopes(struct gathering *g)
     gather_apart(g);
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
+    COLUMN(g, "scope.inferred", n, i, pack_add(p, loop_lines_is_inferred(loop_lines_basis(t, i))));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));
     AUTO_FREE struct tint *tints = tints_of_scopes(g->env, t);
 

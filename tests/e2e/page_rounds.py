@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Recursions on the page of `hq report` are folded as hq folds them for people: rows, rounds and numbers, line by line against hq's text."""
+import json
 import re
 
 from page_browser import check, driver, finish, fixture, hq, js, open_page, size
@@ -40,5 +41,13 @@ js("hqPage.openAll()")
 driver.find_element("xpath", "//bdi[text()='loop at a.c:52']").click()
 driver.find_element("css selector", ".table").send_keys("f")
 check(js("hqPage.state().zoom")[:1] == "c" and "loop at a.c:52" in js(ROWS)[0], f"a folded loop is a root: {js('hqPage.query()')}, {js(ROWS)[:1]}")
+
+# A loop whose line is inferred says so.
+fixture("loop_lines")
+hq("report", "loop_lines.hq")
+open_page("loop_lines.html", "view=loops")
+known = {row["name"]: row.get("line_from") != "debug information" for row in json.loads(hq("--quiet", "loop_lines.hq", "loops as json"))["rows"]}
+marked = js("[...document.querySelectorAll('.body .row')].map((e) => [e.querySelector('.name').textContent, e.querySelector('.mark')?.textContent ?? ''])")
+check(len(marked) == len(known) == 6 and all(mark == ("" if known[name] else "line \u2248") for name, mark in marked), f"lines that are inferred are marked: {marked}, {known}")
 driver.quit()
 finish()

@@ -25,7 +25,7 @@ for name in ("app", "phased", "marked", "devices_trace", "joined", "recursion", 
         state = {
             "view": random.choice(("tree", "callers", "flat", "procedures", "loops", "lines", "files", "modules")), "rounds": False, "all": random.random() < 0.5,
             "lines": random.random() < 0.3, "sort": "", "ranks": some(("0", "1-2", "0,3")), "threads": some(("0", "0-1")), "time": some((f"{begin}-{begin + 1 + random.randrange(max(1, end))}", f"{begin}-")),
-            "through": some((procedure(), "not " + procedure()), 0.15), "prune": some((procedure(),), 0.15), "hide": some((procedure(),), 0.15),
+            "through": some((procedure(), "not " + procedure()), 0.15), "prune": some((procedure(), "/[aeo]/", "/:1/"), 0.15), "hide": some((procedure(), "/l/"), 0.15),
             "where": some((f"{metric} > 1%", "kind = loop", "depth < 3"), 0.2), "columns": some((f"{metric} / @{metric}", f"mean({metric})"), 0.2),
             "flatten": random.choice((0, 0, 0, 1, 2)), "zoom": "", "search": "", "filter": False,
         }

@@ -65,8 +65,8 @@ export interface Data {
   positions: number;
   scopes: number;
   scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array; scopeShort: Uint32Array; scopeApart: Uint32Array;
-  scopeFile: Uint32Array; scopeLine: Uint32Array; scopeModule: Uint32Array; scopeOwner: Uint8Array; // its family + 8 times its shade (query/picture/palette.h)
-  scopeWhole: Uint32Array; scopeBare: Uint32Array; aliases: Map<number, string[]>; // of names: without return types, without arguments; others
+  scopeFile: Uint32Array; scopeLine: Uint32Array; inferred: Uint8Array; scopeModule: Uint32Array; scopeOwner: Uint8Array; // its family + 8 times its shade (query/picture/palette.h)
+  scopeWhole: Uint32Array; scopeBare: Uint32Array; aliases: Map<number, string[][]>; // of names: without return types, without arguments; others, for regular expressions and as words
   scopeEntity: Uint32Array; entityScope: Uint32Array;
   contexts: number;
   scope: Uint32Array; end: Uint32Array; parent: Uint32Array; first: Uint32Array;
@@ -302,8 +302,8 @@ export async function openData(base64: string): Promise<Data> {
     losses: json.losses, info: json.info, summary: json.summary, kept: json.kept, positions, scopes,
     scopeKind, scopeParent: ints("scope.parent", scopes, 1), scopeName: ints("scope.name", scopes),
     scopeShown: ints("scope.shown", scopes), scopeShort: ints("scope.short", scopes), scopeApart: ints("scope.apart", scopes), scopeFile: ints("scope.file", scopes), scopeLine: ints("scope.line", scopes),
-    scopeModule: ints("scope.module", scopes), scopeOwner: small("scope.owner", scopes),
-    scopeWhole: ints("scope.whole", scopes), scopeBare: ints("scope.bare", scopes), aliases: new Map(json.aliases),
+    scopeModule: ints("scope.module", scopes), scopeOwner: small("scope.owner", scopes), inferred: small("scope.inferred", scopes),
+    scopeWhole: ints("scope.whole", scopes), scopeBare: ints("scope.bare", scopes), aliases: new Map(json.aliases.map(([s, ...both]: any[]) => [s, both])),
     scopeEntity: ints("scope.entity", scopes, 1), entityScope: ints("entity.scope", json.entities),
     contexts: n, scope, end, parent, first, callFile: ints("context.file", n), callLine: ints("context.line", n), kind, id,
     instances: (s) => byScope.subarray(starts[s], starts[s + 1]),

@@ -16,11 +16,12 @@ export function matcher(d: Data, pattern: string): ((context: number) => boolean
     } catch {
       return `${pattern} is no regular expression that a browser knows`;
     }
-    test = (s) => names(d, s).concat(places(d, s)).some((n) => r.test(n));
+    const ofPlaces = /:|loop/.test(regex[1].replace(/::|\(\?:(?!:)/g, " ")); // who means loops says so
+    test = (s) => (ofPlaces || d.scopeKind[s] !== Kind.Loop) && names(d, s, 0).concat(places(d, s)).some((n) => r.test(n));
   } else {
     const word = /^["']/.test(pattern) ? pattern.slice(1, -1).replace(/\\([\\"'])/g, "$1") : pattern;
     if (regex === null && !/^["']/.test(pattern) && !/^[\w.:~$]+$/.test(pattern)) return `${pattern} is no pattern that the page knows: a name, /a regular expression/ or an @id`;
-    test = (s) => names(d, s).includes(word) || d.texts[d.scopeWhole[s]] === word || d.texts[d.scopeBare[s]] === word || places(d, s)[0] === word;
+    test = (s) => names(d, s, 1).includes(word) || d.texts[d.scopeWhole[s]] === word || d.texts[d.scopeBare[s]] === word || places(d, s)[0] === word;
   }
   const marks = octets(d.scopes);
   let any = false;
@@ -30,9 +31,9 @@ export function matcher(d: Data, pattern: string): ((context: number) => boolean
 
 const onPaths = (k: Kind) => k !== Kind.Root && k !== Kind.Line && k !== Kind.Call && k !== Kind.Module && k !== Kind.File;
 
-function names(d: Data, s: number): string[] {
+function names(d: Data, s: number, words: number): string[] {
   const own = d.texts[d.scopeName[s]];
-  return (own || d.scopeKind[s] !== Kind.Loop ? [own] : []).concat(d.aliases.get(s) ?? []);
+  return (own || d.scopeKind[s] !== Kind.Loop ? [own] : []).concat(d.aliases.get(s)?.[words] ?? []);
 }
 
 // `[not] through A > B >> C` (query/choose/paths.c): the positions whose call path matches, parents first, with the steps that
