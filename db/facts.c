@@ -358,6 +358,13 @@ const char *facts_text(const struct db *db, const char *key)
     return NULL;
 }
 
+bool facts_paths_estimated(const struct db *db)
+{
+    const char *text = facts_text(db, FACT_CALL_PATHS);
+
+    return text && !strncmp(text, "estimates", 9);
+}
+
 uint64_t facts_number(const struct db *db, const char *key)
 {
     const char *text = facts_text(db, key);

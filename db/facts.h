@@ -63,6 +63,10 @@ bool facts_partly(const struct db *db, const char *event, unsigned *of, unsigned
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
 
+/* Tells that the call paths of a file are no measured ones. Its value begins with `estimates` then. */
+#define FACT_CALL_PATHS "call paths"
+bool facts_paths_estimated(const struct db *db);
+
 /* A group that a structure file brings, as a statement with its place: `solver.xml:12: group solver = cg, "x"`. */
 #define FACT_GROUP "group"
 void facts_add_groups(struct model *m, const struct given *given);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/driver.h"
+#include "db/facts.h"
 #include "query/bind/clauses.h"
 #include "query/choose/helpers.h"
 #include "query/grammar/parse.h"
@@ -38,6 +39,19 @@ static void note_selection(struct run *run)
         free(*note);
     }
     vec_clear(&run->selection.notes);
+}
+
+/* Where callers and callees alone are known, inclusive costs are made of what all calls of a callee cost. */
+static void note_paths(struct run *run)
+{
+    enum view_kind kind = run->query->view.kind;
+
+    if (facts_paths_estimated(run->env->db) &&
+        (kind == VIEW_TREE || kind == VIEW_CALLERS || kind == VIEW_HOT_PATH || kind == VIEW_PROCEDURES ||
+         kind == VIEW_FLAT || kind == VIEW_LINES || run->query->samples.through.len))
+        run_note(run,
+                 "call paths are estimates from callers and callees: inclusive costs of procedures are exact where "
+                 "nothing recursive is below");
 }
 
 /* Fails if a result would be wrong: a sum has overflowed, the database is damaged, or a regular expression could not
@@ -99,6 +113,7 @@ static struct hq_error *make_table(struct run *run)
     run->table->doubt = run->doubt;
     HQ_TRY(rows_make(run));
     note_loop_lines(run);
+    note_paths(run);
     const char *unknown = run->of.unknown          ? run->of.unknown
                           : run->selection.unknown ? run->selection.unknown
                           : run->binding.unknown   ? run->binding.unknown

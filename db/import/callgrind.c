@@ -5,6 +5,7 @@
  * own.
  */
 #include "db/import/callgrind.h"
+#include "db/facts.h"
 #include "db/import/formats.h"
 #include <errno.h>
 #include <string.h>
@@ -458,7 +459,7 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
     }
     HQ_TRY(input_error(&c->in));
     HQ_TRY(give_graph(c));
-    import_fact(c->im, "call paths",
+    import_fact(c->im, FACT_CALL_PATHS,
                 !c->has_calls ? "none: the file holds no calls"
                               : "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
                                 "the costs of functions and lines are exact");

@@ -14,15 +14,24 @@ enum { CONTEXTS_MAX = 100000, DEPTH_MAX = 1000 };
 struct cg_context {
     uint32_t function, parent; /* parent: context, HQDB_NONE */
     uint32_t site;             /* frame that called it */
+    uint32_t call;             /* of the graph's, HQDB_NONE */
     uint32_t depth;
     double share; /* of all that the function does */
+    double alone; /* of it, what nobody called */
     bool runtime; /* nothing but the C runtime's start so far */
+};
+
+/* A call of a function that is on the path: the path ends, and what it costs is that of the context above. */
+struct cg_return {
+    uint32_t from, to; /* contexts */
+    uint32_t call;
 };
 
 struct cg_paths {
     struct cg_graph *g;
     struct import *im;
     VEC(struct cg_context) contexts;
+    VEC(struct cg_return) returns;
     uint32_t *first_call, *first_cost; /* [functions + 1] calls and costs are sorted by function */
     double *incoming, *inclusive;      /* [functions] cost of the calls to it; own and of the calls it makes */
     double *inner;                     /* [functions] of these, of its calls of itself */
@@ -105,12 +114,12 @@ static uint32_t place_of(const struct cg_paths *p, uint32_t function, uint32_t f
                                                       .line = line});
 }
 
-static bool is_on_path(const struct cg_paths *p, uint32_t context, uint32_t function)
+/* The context of a function on the path that ends in a context, HQDB_NONE: it is not on it. */
+static uint32_t on_path(const struct cg_paths *p, uint32_t context, uint32_t function)
 {
-    for (; context != HQDB_NONE; context = p->contexts.data[context].parent)
-        if (p->contexts.data[context].function == function)
-            return true;
-    return false;
+    while (context != HQDB_NONE && p->contexts.data[context].function != function)
+        context = p->contexts.data[context].parent;
+    return context;
 }
 
 static void add_context(struct cg_paths *p, struct cg_context c)
@@ -151,8 +160,14 @@ static void expand(struct cg_paths *p, uint32_t context)
         double cost = amount(p->g, call->costs), all = p->incoming[call->callee];
         double share = all > 0 ? from.share * cost / all : 0;
 
-        if (from.share * cost < SHARE_LEAST * p->total || share <= 0 || is_on_path(p, context, call->callee))
+        if (from.share * cost < SHARE_LEAST * p->total || share <= 0)
             continue;
+        uint32_t again = on_path(p, context, call->callee);
+        if (again != HQDB_NONE) {
+            if (call->caller != call->callee)
+                vec_push(&p->returns, (struct cg_return){context, again, i});
+            continue;
+        }
         if (p->contexts.len >= CONTEXTS_MAX || from.depth >= DEPTH_MAX)
             continue;
         uint32_t site = site_of(p, &from, call);
@@ -160,6 +175,7 @@ static void expand(struct cg_paths *p, uint32_t context)
         add_context(p, (struct cg_context){.function = call->callee,
                                            .parent = context,
                                            .site = site,
+                                           .call = i,
                                            .depth = from.depth + 1,
                                            .share = share,
                                            .runtime = from.runtime && is_runtime(p, call->callee)});
@@ -173,7 +189,9 @@ static void expand_from(struct cg_paths *p, uint32_t function)
     add_context(p, (struct cg_context){.function = function,
                                        .parent = HQDB_NONE,
                                        .site = HQDB_NONE,
+                                       .call = HQDB_NONE,
                                        .share = 1,
+                                       .alone = 1,
                                        .runtime = is_runtime(p, function)});
     for (; done < p->contexts.len; done++)
         expand(p, (uint32_t)done);
@@ -220,6 +238,74 @@ static void find_contexts(struct cg_paths *p)
         if (p->reached[r->function] <= 0)
             expand_from(p, r->function);
     vec_deinit(&rest);
+}
+
+/* How often shares are settled at most, and when they are. */
+enum { ROUNDS = 200 };
+#define SETTLED 1e-9
+
+static void add_up_shares(struct cg_paths *p)
+{
+    memset(p->reached, 0, p->g->functions.len * sizeof *p->reached);
+    vec_foreach(x, &p->contexts)
+        p->reached[x->function] += x->share;
+}
+
+/* A context's part of all that its function does. */
+static double part_of(const struct cg_paths *p, uint32_t context)
+{
+    const struct cg_context *x = &p->contexts.data[context];
+
+    return p->reached[x->function] > 0 ? x->share / p->reached[x->function] : 0;
+}
+
+/* The share of its callee that a call from a context makes, of_call: the parts of all contexts that make it. */
+static double flow_of(const struct cg_paths *p, uint32_t call, uint32_t from, const double *of_call)
+{
+    const struct cg_call *c = &p->g->calls.data[call];
+
+    return of_call[call] > 0 ? amount(p->g, c->costs) / p->incoming[c->callee] * part_of(p, from) / of_call[call] : 0;
+}
+
+/* One round; returns the largest change of a share. */
+static double settle_once(struct cg_paths *p, double *of_call, double *share)
+{
+    double change = 0;
+
+    memset(of_call, 0, p->g->calls.len * sizeof *of_call);
+    vec_foreach(x, &p->contexts)
+        if (x->call != HQDB_NONE)
+            of_call[x->call] += part_of(p, x->parent);
+    vec_foreach(r, &p->returns)
+        of_call[r->call] += part_of(p, r->from);
+    for (size_t i = 0; i < p->contexts.len; i++) {
+        const struct cg_context *x = &p->contexts.data[i];
+
+        share[i] = x->call == HQDB_NONE ? x->alone : flow_of(p, x->call, x->parent, of_call);
+    }
+    vec_foreach(r, &p->returns)
+        share[r->to] += flow_of(p, r->call, r->from, of_call);
+    for (size_t i = 0; i < p->contexts.len; i++) {
+        change = fmax(change, fabs(share[i] - p->contexts.data[i].share));
+        p->contexts.data[i].share = share[i];
+    }
+    add_up_shares(p);
+    return change;
+}
+
+/*
+ * The costs of each call in the file are shared out to the contexts that make it, in the proportion of their parts,
+ * until that holds of every call. So what lies below a recursive call, where paths end, is not made up for by what
+ * other callers have below them: their costs are known.
+ */
+static void settle(struct cg_paths *p)
+{
+    AUTO_FREE double *of_call = xcalloc(p->g->calls.len + 1, sizeof *of_call);
+    AUTO_FREE double *share = xcalloc(p->contexts.len + 1, sizeof *share);
+
+    add_up_shares(p);
+    for (int round = 0; round < ROUNDS && settle_once(p, of_call, share) > SETTLED; round++)
+        ;
 }
 
 /* The frame of a cost whose function has no path. */
@@ -278,8 +364,10 @@ void cg_give(struct cg_graph *g, struct import *im)
 
     prepare(&p);
     find_contexts(&p);
+    settle(&p);
     give_costs(&p);
     vec_deinit(&p.contexts);
+    vec_deinit(&p.returns);
     free(p.first_call);
     free(p.first_cost);
     free(p.incoming);

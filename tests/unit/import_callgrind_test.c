@@ -131,6 +131,29 @@ TEST(instructions_recursion_and_threads)
         "  line a.c:7 8\n");
 }
 
+/* What lies below a recursive call counts for the call above: nobody else has more below it than the file says. */
+TEST(recursion_costs_others_nothing)
+{
+    CHECK_IMPORT("callgrind",
+                 "events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=r\ncalls=1 2\n1 110\ncfn=dear\ncalls=1 5\n1 15\n"
+                 "fn=r\n2 10\ncfn=q\ncalls=4 3\n2 100\n"
+                 "fn=q\n3 10\ncfn=r\ncalls=3 2\n3 60\ncfn=leaf\ncalls=4 4\n3 90\n"
+                 "fn=leaf\n4 100\nfn=dear\n5 5\ncfn=leaf\ncalls=1 4\n5 10\n",
+                 "metrics: ir\n"
+                 "main 130\n"
+                 " line a.c:1 5\n"
+                 " dear (a.c:1) 15\n"
+                 "  line a.c:5 5\n"
+                 "  leaf (a.c:5) 10\n"
+                 "   line a.c:4 10\n"
+                 " r (a.c:1) 110\n"
+                 "  line a.c:2 10\n"
+                 "  q (a.c:2) 100\n"
+                 "   line a.c:3 10\n"
+                 "   leaf (a.c:3) 90\n"
+                 "    line a.c:4 90\n");
+}
+
 /* Functions of --separate-callers and --separate-recs are nodes of their own under one name; jumps give names, too. */
 TEST(contexts_in_names_and_names_in_jumps)
 {
