@@ -3,12 +3,52 @@
 #include "structure/dwarf_impl.h"
 #include <string.h>
 
-static const char *form_string(Dwarf_Debug dbg, Dwarf_Attribute attr)
+/* The list of offsets in .debug_str_offsets.dwo begins behind the header of the only table; the GNU form has none. */
+enum { STRINGS_HEADER = 8, STRINGS_HEADER_64 = 16 };
+
+/* A string of split debug information by its number. libdwarf looks for it where the skeleton of the unit has its own
+ * (DW_AT_str_offsets_base), so that names of all units but the first are those of others. */
+static const char *indexed_string(const struct dwarf_file *f, Dwarf_Half form, uint64_t index)
+{
+    const uint8_t *offsets, *strings;
+    size_t size, strings_size;
+    uint64_t wide = 0, at = 0;
+    uint32_t narrow = 0;
+
+    if (!elf_read_section(f->elf, ".debug_str_offsets.dwo", &offsets, &size) ||
+        !elf_read_section(f->elf, ".debug_str.dwo", &strings, &strings_size) || size < STRINGS_HEADER_64 ||
+        index > size)
+        return NULL;
+    memcpy(&narrow, offsets, sizeof narrow);
+    bool is_wide = form != DW_FORM_GNU_str_index && narrow == UINT32_MAX;
+    if (form != DW_FORM_GNU_str_index)
+        at = is_wide ? STRINGS_HEADER_64 : STRINGS_HEADER;
+    at += index * (is_wide ? sizeof wide : sizeof narrow);
+    if (at + (is_wide ? sizeof wide : sizeof narrow) > size)
+        return NULL;
+    memcpy(&narrow, offsets + at, sizeof narrow);
+    if (is_wide)
+        memcpy(&wide, offsets + at, sizeof wide);
+    return elf_string(strings, strings_size, is_wide ? wide : narrow);
+}
+
+static bool is_index(Dwarf_Half form)
+{
+    return form == DW_FORM_GNU_str_index || form == DW_FORM_strx || form == DW_FORM_strx1 || form == DW_FORM_strx2 ||
+           form == DW_FORM_strx3 || form == DW_FORM_strx4;
+}
+
+static const char *form_string(const struct dwarf_file *f, Dwarf_Attribute attr)
 {
     Dwarf_Error err = NULL;
+    Dwarf_Unsigned index;
+    Dwarf_Half form;
     char *s = NULL;
 
-    return dwarf_ok(dbg, dwarf_formstring(attr, &s, &err), &err) ? s : NULL;
+    if (f->main && dwarf_ok(f->dbg, dwarf_whatform(attr, &form, &err), &err) && is_index(form) &&
+        dwarf_ok(f->dbg, dwarf_get_debug_str_index(attr, &index, &err), &err))
+        return indexed_string(f, form, index);
+    return dwarf_ok(f->dbg, dwarf_formstring(attr, &s, &err), &err) ? s : NULL;
 }
 
 static bool form_unsigned(Dwarf_Debug dbg, Dwarf_Attribute attr, uint64_t *out)
@@ -104,12 +144,12 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
     switch (code) {
     case DW_AT_low_pc: a->has_low = form_address(f, attr, &a->low); break;
     case DW_AT_high_pc: a->has_high = form_address_or_offset(f, attr, &a->high, high_is_offset); break;
-    case DW_AT_name: a->name = form_string(dbg, attr); break;
+    case DW_AT_name: a->name = form_string(f, attr); break;
     case DW_AT_linkage_name:
-    case DW_AT_MIPS_linkage_name: a->linkage = form_string(dbg, attr); break;
-    case DW_AT_comp_dir: a->comp_dir = form_string(dbg, attr); break;
+    case DW_AT_MIPS_linkage_name: a->linkage = form_string(f, attr); break;
+    case DW_AT_comp_dir: a->comp_dir = form_string(f, attr); break;
     case DW_AT_dwo_name:
-    case DW_AT_GNU_dwo_name: a->dwo_name = form_string(dbg, attr); break;
+    case DW_AT_GNU_dwo_name: a->dwo_name = form_string(f, attr); break;
     case DW_AT_decl_file: a->has_decl_file = form_unsigned(dbg, attr, &a->decl_file); break;
     case DW_AT_decl_line: form_unsigned(dbg, attr, &a->decl_line); break;
     case DW_AT_call_file: a->has_call_file = form_unsigned(dbg, attr, &a->call_file); break;

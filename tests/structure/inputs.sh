@@ -282,6 +282,45 @@ if ldconfig -p | grep -q 'libdebuginfod.so.1'; then
     expect "debuginfod without DEBUGINFOD_URLS" "hq: prog: stripped, so procedures have no names"
 fi
 
+# Several units, each of which has its own list of strings: names are those of the same code in one piece.
+for unit in first second third; do
+    cat >"$unit.cc" <<C
+struct ${unit}_kind { int ${unit}_value; };
+static inline int ${unit}_inside(${unit}_kind x)
+{
+    int ${unit}_sum = 0;
+    while (x.${unit}_value--)
+        ${unit}_sum += x.${unit}_value * ${unit}_sum ^ 5;
+    return ${unit}_sum;
+}
+__attribute__((noinline)) int ${unit}_outside(${unit}_kind x) { return ${unit}_inside(x) + 1; }
+C
+done
+echo 'int main() { return 0; }' >last.cc
+for compiler in g++ clang++; do
+    for version in 4 5; do
+        for split in "" -gsplit-dwarf package; do
+            [ "$split$compiler" = packageg++ ] && continue
+            for unit in first second third last; do
+                $compiler -O2 -g -gdwarf-$version ${split:+-gsplit-dwarf} -c "$unit.cc"
+            done
+            $compiler -o prog first.o second.o third.o last.o
+            [ "$split" = package ] && llvm-dwp -e prog -o prog.dwp && rm -f ./*.dwo
+            "$HQ" structure prog 2>&1 | grep -E '_(in|out)side|split' | sed 's/  0x.*//' >"names${split:-whole}"
+            rm -f prog.dwp
+        done
+        for split in -gsplit-dwarf $([ $compiler = clang++ ] && echo package); do
+            if [ "$(grep -c side nameswhole)" = 6 ] && cmp -s nameswhole "names$split"; then
+                passed=$((passed + 1))
+            else
+                failed=$((failed + 1))
+                echo "not ok $compiler -gdwarf-$version $split: names of units"
+                diff nameswhole "names$split"
+            fi
+        done
+    done
+done
+
 # Split debug information: the skeleton tells which file is missing.
 for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gdwarf-5"; do
     $compiler -O2 -gsplit-dwarf -o prog "$source"
