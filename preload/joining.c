@@ -3,8 +3,10 @@
  * in one is left alone by the timer of elapsed time, so its end has to be seen (idle.h). */
 #include "preload/export.h"
 #include "preload/interruption.h"
+#include "preload/openmp/marks.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <threads.h>
 
 EXPORT int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
@@ -57,4 +59,11 @@ EXPORT int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock
 EXPORT int thrd_join(thrd_t thread, int *result)
 {
     return WAITING(REAL(thrd_join)(thread, result));
+}
+
+/* How libomp waits: whether the region was left meanwhile shall be known as often. */
+EXPORT int sched_yield(void)
+{
+    marks_look();
+    return REAL(sched_yield)();
 }

@@ -11,6 +11,7 @@
 #include "preload/loader.h"
 #include "preload/loose.h"
 #include "preload/modules.h"
+#include "preload/openmp/changes.h"
 #include "preload/openmp/region.h"
 #include "preload/phases.h"
 #include "preload/options.h"
@@ -66,6 +67,7 @@ static void after_fork(void)
 {
     if (!options.active)
         return;
+    changes_watch(NULL);
     *process_page = 1;
     if (confined & CONFINE_BEGINNINGS) {
         leave();

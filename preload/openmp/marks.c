@@ -52,6 +52,7 @@ void marks_wait(uint64_t region, struct turns *turns, uint64_t value)
     marks_settle();
     if (marks.count > 1 || (marks.count && marks.mark[0].sp != MARK_BASE))
         return;
+    changes_note(marks_innermost());
     marks.mark[0] = (struct mark){MARK_BASE, region, HQM_NODE_WAIT, MARK_ANY};
     marks.waiting_since = value;
     marks.waiting = turns;
@@ -84,15 +85,35 @@ uint64_t marks_left_ns(void)
     return turns ? left_ns(turns) : 0;
 }
 
+/* The thread was changed while it waited at the end of a region that has been left meanwhile: it went within, as like
+ * as not, and came back between regions. */
+static void note_waited(uint64_t region)
+{
+    uint32_t count = changes.counter ? changes_since() : 0;
+
+    if (!count)
+        return;
+    changes_passed(count - count / 2, region);
+    changes_passed(count / 2, 0);
+}
+
 void marks_settle(void)
 {
     struct turns *turns = turns_over();
 
     if (!turns || (marks.as_of_ns && marks.as_of_ns < left_ns(turns)))
         return;
+    note_waited(marks.mark[0].region);
     marks.count = 0;
     marks.waiting = NULL;
     marks.changed = MARK_BASE;
+}
+
+uint64_t marks_changing(void)
+{
+    marks_settle();
+    changes_note(marks_innermost());
+    return changes_draw();
 }
 
 uint64_t marks_region(void)

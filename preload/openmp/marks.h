@@ -12,6 +12,7 @@
 #define HQ_PRELOAD_OPENMP_MARKS_H
 
 #include "format/measurement.h"
+#include "preload/openmp/changes.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -60,9 +61,16 @@ static inline void marks_changed(uint64_t sp)
         marks.changed = sp;
 }
 
+/* The region, or task, of the innermost mark; 0 none. */
+static inline uint64_t marks_innermost(void)
+{
+    return marks.count ? marks.mark[marks.count - 1].region : 0;
+}
+
 /* A sample may come at any instruction: what is counted is there, and what is changed is told before and after. */
 static inline void marks_count(uint32_t count, uint64_t sp)
 {
+    changes_note(marks_innermost());
     marks_changed(sp);
     atomic_signal_fence(memory_order_seq_cst);
     marks.count = count;
@@ -110,6 +118,18 @@ uint64_t marks_left_ns(void);
 
 /* Before a walk: the end of a region may have been reached meanwhile. Safe in signal handlers. */
 void marks_settle(void);
+
+/* A thread that may wait at a region's end is about to give its processor to others. */
+static inline void marks_look(void)
+{
+    if (!marks.waiting)
+        return;
+    marks_settle();
+    changes_note(marks_innermost());
+}
+
+/* The region in which the kernel changed threads, by one change since this was called last; 0: in none. Likewise. */
+uint64_t marks_changing(void);
 
 /*
  * Has the thread been inside of one mark ever since? *sp: the place of one that was there when this was called last.

@@ -6,12 +6,11 @@
 #include "preload/handler.h"
 #include "preload/hot.h"
 #include "preload/interruption.h"
-#include "preload/kernel.h"
 #include "preload/openmp/marks.h"
-#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
 #include "preload/signals.h"
+#include "preload/sources/perf_ring.h"
 #include "preload/thread.h"
 #include "preload/trap.h"
 #include "preload/vdso.h"
@@ -20,22 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-
-/*
- * The signal is the one that perf events can raise by themselves (attr.sigtrap), on the way back to user mode: it ends
- * no system call early and cuts none short, it needs no room in a queue, and one a thread at most is pending. Signals
- * of the descriptor (F_SETSIG) do otherwise: a read of /dev/zero comes back with less than was asked for, and where a
- * real-time signal cannot be queued (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which ends the program. Before
- * Linux 6.11 these too were sent at once; there the clock is taken only if it is asked for.
- */
-
-/*
- * The kernel notes each firing in a ring of one page, by a record of a header and the time, and says behind which byte
- * the next one comes. So it is known how often the clock has fired since the sample before: in a system call of many
- * periods it fires many times and has one signal, when the call returns. The mapping also keeps the event alive when
- * its descriptor is closed, so there is none that the program could see, close, or inherit.
- */
-enum { PAGE = 4096, RECORD = sizeof(struct perf_event_header) + sizeof(uint64_t) /* when it fired */ };
 
 /*
  * The cost of a clock depends on what the program does, not on samples: to open and close one takes some hundred times
@@ -75,6 +58,7 @@ static struct {
 /* The clock of a thread. Times are nanoseconds of CPU time. */
 static __thread struct {
     const struct perf_event_mmap_page *volatile ring; /* NULL: it has none */
+    const struct perf_event_mmap_page *read;          /* one before, which the thread was reading; NULL none */
     int event;
     bool slowed;        /* its period has been a longer one */
     uint64_t seen;      /* of the ring, in bytes */
@@ -94,37 +78,12 @@ static __thread struct {
     double fair;        /* the period that the changes of late call for */
 } own __attribute__((tls_model("initial-exec")));
 
-static int open_event(uint64_t period, bool in_kernel)
-{
-    union kernel_event event;
-
-    memset(&event, 0, sizeof event);
-    event.known.type = PERF_TYPE_SOFTWARE;
-    event.known.size = KERNEL_EVENT_BYTES;
-    event.known.config = PERF_COUNT_SW_CPU_CLOCK;
-    event.known.sample_period = period;
-    event.known.exclude_kernel = !in_kernel;
-    event.known.exclude_hv = !in_kernel;
-    event.known.watermark = 1; /* nobody waits at the ring */
-    event.known.wakeup_watermark = PAGE;
-    event.known.sample_type = PERF_SAMPLE_TIME;
-    event.known.use_clockid = 1;
-    event.known.clockid = CLOCK_MONOTONIC;
-    event.whole.bits |= KERNEL_EVENT_SIGTRAP | KERNEL_EVENT_REMOVE_ON_EXEC;
-    event.whole.signal_data = reach_mark(0);
-    return (int)raw_syscall(SYS_perf_event_open, (long)&event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
-}
-
 /* Has this thread no clock afterwards, the result is the reason, as -errno. */
 static int open_ring(uint64_t first, bool in_kernel)
 {
-    void *ring;
-    int fd = open_event(first, in_kernel), error = fd;
+    const struct perf_event_mmap_page *ring;
+    int error = ring_open(first, in_kernel, &ring);
 
-    if (fd < 0)
-        return error;
-    error = raw_mmap_at(2 * PAGE, PROT_READ, MAP_SHARED, fd, 0, &ring);
-    raw_close(fd);
     if (error)
         return error;
     own.ring = ring;
@@ -133,11 +92,18 @@ static int open_ring(uint64_t first, bool in_kernel)
     return 0;
 }
 
-/* A copy of the process, made behind the C library's back, has no such mapping, and may have another one there. */
-static void close_ring(const struct perf_event_mmap_page *ring)
+/* No more than a few instructions of the thread lie between: closed by a later handler, if one interrupts a look. */
+static void close_read(const struct perf_event_mmap_page *ring)
 {
-    if (!raw_frozen && process_is_this())
-        raw_munmap((void *)ring, 2 * PAGE);
+    if (changes.looking) {
+        if (!own.read)
+            own.read = ring;
+        return;
+    }
+    ring_close(ring);
+    if (own.read)
+        ring_close(own.read);
+    own.read = NULL;
 }
 
 /* The signal has no handler yet, and whoever interrupts this may take any time: so it never fires. */
@@ -149,7 +115,7 @@ static bool can_open(bool in_kernel)
     if (error < 0)
         perf.error = -error;
     else
-        close_ring(own.ring);
+        ring_close(own.ring);
     own.ring = NULL;
     return error == 0;
 }
@@ -184,34 +150,20 @@ static uint64_t surplus(int64_t rest, int64_t period, uint64_t weight)
 static uint32_t lateness(uint64_t head, uint64_t *fired_ns)
 {
     enum { MOST = 100000 };
-    uint64_t fired, now = vdso_clock_ns(CLOCK_MONOTONIC);
+    uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC), fired = ring_fired_ns(own.ring, head);
 
-    memcpy(&fired, (const char *)own.ring + PAGE + (head - sizeof fired) % PAGE, sizeof fired);
     *fired_ns = fired;
     return now > fired && now - fired < MOST ? (uint32_t)(now - fired) : 0;
 }
 
-/* The region that the thread has been in since `own.held` was seen; 0: none, or the collector is looking at its marks.
- */
-static uint64_t region_held(void)
-{
-    uint64_t region;
-
-    if (!guard_enter())
-        return 0;
-    marks_settle();
-    region = marks_held(&own.held);
-    guard_leave();
-    return region;
-}
-
 /*
- * Of the periods that were missed, which make up `rest`, those that the thread has spent in one region for certain go
- * there: what was not counted has grown by so much since it was in that one.
+ * Of the periods that a clock of user mode has missed, which make up `rest`, those that the thread has spent in one
+ * region for certain go there: what was not counted has grown by so much since it was in that one.
  */
-static void missed_where(int64_t rest, int64_t period, uint64_t missed)
+static void missed_held(int64_t rest, int64_t period, uint64_t missed)
 {
-    uint64_t region = region_held(), in_region = 0;
+    marks_settle();
+    uint64_t region = marks_held(&own.held), in_region = 0;
 
     if (!region)
         own.elsewhere = rest;
@@ -225,12 +177,36 @@ static void missed_where(int64_t rest, int64_t period, uint64_t missed)
     own.region = region;
 }
 
+/* The other one misses them while the kernel changes threads: they go where it did. */
+static void missed_changing(uint64_t missed)
+{
+    own.region = marks_changing();
+    own.in_region = own.region ? missed : 0;
+    own.in_kernel += missed - own.in_region;
+}
+
+/* Returns how many periods were missed; none yet while the collector is at work in the thread. */
+static uint64_t missed(int64_t rest, int64_t period)
+{
+    uint64_t periods = unseen(rest, period);
+
+    own.in_region = 0;
+    if (!guard_enter())
+        return 0;
+    if (perf.kind == HQM_CLOCK_PERF_USER)
+        missed_held(rest - own.credit, period, periods);
+    else if (periods)
+        missed_changing(periods);
+    guard_leave();
+    return periods;
+}
+
 static HOT uint64_t weight_of_sample(int64_t period)
 {
-    uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, missed, less;
+    uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, less;
     int64_t rest;
 
-    own.credit += (int64_t)((head - own.seen) / RECORD) * own.every;
+    own.credit += (int64_t)(ring_firings(own.seen, head)) * own.every;
     own.seen = head;
     self.late_ns = lateness(head, &marks.as_of_ns);
     weight = own.extra + (uint64_t)(own.credit / period);
@@ -238,9 +214,7 @@ static HOT uint64_t weight_of_sample(int64_t period)
     own.extra = 0;
     own.counted += (int64_t)weight * period;
     rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted;
-    missed = unseen(rest, period);
-    missed_where(rest - own.credit, period, missed);
-    own.counted += (int64_t)missed * period;
+    own.counted += (int64_t)missed(rest, period) * period;
     less = surplus(rest, period, weight);
     own.counted -= (int64_t)less * period;
     own.elsewhere += (int64_t)less * period;
@@ -248,7 +222,7 @@ static HOT uint64_t weight_of_sample(int64_t period)
 }
 
 /* How often the thread has given its processor away or lost it. */
-static long changes(void)
+static long switches(void)
 {
     struct rusage usage;
 
@@ -273,7 +247,7 @@ static COLD void look_after(int64_t period)
     int64_t used = own.counted - own.looked, all = own.counted - own.begun, every;
     long before = own.changes;
 
-    own.changes = changes();
+    own.changes = switches();
     own.looked = own.counted;
     double fair = (double)(own.changes - before) * A_CHANGE * 1e9 / (double)used;
     own.fair += (fair - own.fair) * (used < LONG ? (double)used / (double)(all < LONG ? all : LONG) : 1);
@@ -283,14 +257,23 @@ static COLD void look_after(int64_t period)
         own.wanted = every;
 }
 
+/* As open_ring, and the thread's changes are counted by it. */
+static bool watch_ring(uint64_t first)
+{
+    if (open_ring(first, perf.kind == HQM_CLOCK_PERF) < 0)
+        return false;
+    changes_watch(&own.ring->lock);
+    return true;
+}
+
 /* The period of an event can be changed by its descriptor alone: another event takes over. If there can be none, this
  * one goes on, and each firing stands for what it is. */
 static COLD void go_on_by(int64_t wanted, int64_t period)
 {
     const struct perf_event_mmap_page *before = own.ring;
 
-    if (!perf.frozen && !perf.keeps && !raw_frozen && open_ring((uint64_t)wanted, perf.kind == HQM_CLOCK_PERF) == 0)
-        close_ring(before);
+    if (!perf.frozen && !perf.keeps && !raw_frozen && watch_ring((uint64_t)wanted))
+        close_read(before);
     else if (own.every >= period)
         own.wanted = own.every; /* until it is looked after again */
     if (own.every > period && !own.slowed)
@@ -405,7 +388,7 @@ static bool open_clock(uint64_t first)
 {
     if (perf.frozen)
         return false;
-    if (atomic_fetch_add(&perf.clocks, 1) < CLOCKS && open_ring(first, perf.kind == HQM_CLOCK_PERF) == 0)
+    if (atomic_fetch_add(&perf.clocks, 1) < CLOCKS && watch_ring(first))
         return true;
     atomic_fetch_sub(&perf.clocks, 1);
     return false;
@@ -434,7 +417,7 @@ bool perf_start(int event, int64_t carried)
     }
     own.begun = own.looked = own.counted;
     own.fair = 0;
-    own.changes = perf.insists ? 0 : changes();
+    own.changes = perf.insists ? 0 : switches();
     return true;
 }
 
@@ -449,7 +432,8 @@ bool perf_stop(int event, int64_t *left)
     if (!ring)
         return false;
     rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted + (int64_t)own.in_kernel * period;
-    close_ring(ring);
+    changes_watch(NULL);
+    close_read(ring);
     atomic_fetch_sub(&perf.clocks, 1);
     if (perf.kind == HQM_CLOCK_PERF_USER && rest >= period && sample_in_kernel(own.event, (uint64_t)(rest / period), 0))
         rest %= period;
@@ -467,7 +451,7 @@ bool perf_leave(int event, int64_t *left)
 
 void perf_forget(void)
 {
-    own.ring = NULL;
+    own.ring = own.read = NULL;
     trap_forget();
     atomic_store(&perf.refused, 0);
     atomic_store(&perf.slowed, 0);
@@ -483,10 +467,10 @@ void perf_settle(void)
         return;
     /* A firing from now on is not looked at. */
     const struct perf_event_mmap_page *before = __atomic_exchange_n(&own.ring, NULL, __ATOMIC_SEQ_CST);
-    if (before && open_ring((uint64_t)period, perf.kind == HQM_CLOCK_PERF) == 0) {
+    if (before && watch_ring((uint64_t)period)) {
         own.credit = longer(raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted, 0);
         own.wanted = period;
-        close_ring(before);
+        close_read(before);
     } else {
         own.ring = before;
     }

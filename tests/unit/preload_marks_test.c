@@ -122,6 +122,54 @@ TEST(a_sample_is_of_when_it_fired)
     CHECK(marks.count == 0);
 }
 
+/* The kernel's count grows by two a change. Each is of the region that the thread was in then; one while it waited at
+ * the end of a region that has been left is half that region's. */
+TEST(changes_of_threads_are_of_a_region)
+{
+    static volatile int known = 1;
+    uint32_t counter = 100, of_region = 0, of_other = 0, of_none = 0;
+    struct turns turns = {.count = 1};
+
+    fresh();
+    process_page = &known;
+    changes_watch(&counter);
+    CHECK(marks_changing() == 0);
+    marks_enter(inside(1000, 1));
+    CHECK(marks_changing() == 0); /* nothing has changed */
+    counter += CHANGES_STEP;
+    CHECK(marks_changing() == 1 && marks_changing() == 0);
+    for (int i = 0; i < 3000; i++) {
+        counter += 3 * CHANGES_STEP; /* in region 1 */
+        marks_enter(inside(500, 2));
+        counter += CHANGES_STEP;
+        marks_leave(500);
+        marks_leave(1000);
+        marks_wait(3, &turns, turns.count);
+        counter += 2 * CHANGES_STEP;
+        marks_look();
+        counter += 2 * CHANGES_STEP; /* half of it in region 3 */
+        turns.count++;
+        marks_look();
+        counter += CHANGES_STEP; /* between regions */
+        marks_enter(inside(1000, 1));
+        uint64_t drawn = marks_changing();
+        of_region += drawn == 1;
+        of_other += drawn == 3;
+        of_none += drawn == 0;
+    }
+    /* 3, 3 and 2 of 9: 1000, 1000 and 667 of 3000, within six times what chance makes of that (26 and 23) */
+    CHECK(of_region > 845 && of_region < 1155 && of_other > 845 && of_other < 1155 && of_none > 529 && of_none < 805);
+    changes_watch(NULL);
+    counter += CHANGES_STEP;
+    CHECK(marks_changing() == 0);
+    changes_watch(&counter);
+    known = 0; /* a child that was forked behind the C library's back: there is no such memory */
+    counter += CHANGES_STEP;
+    CHECK(marks_changing() == 0);
+    changes_watch(NULL);
+    process_page = NULL;
+}
+
 /* What lasts from one sample to the next: a walk takes notice of changes before the handler asks, and after it. */
 TEST(marks_that_held)
 {
