@@ -6,7 +6,7 @@
  *     handler.c unwind.c walk.c exception.c arch/x86_64/assembly.c arch/x86_64/switch.c recipe.c find.c
  *     loose.c modules.c module_file.c libc.c index_memory.c stacks.c openmp/marks.c openmp/changes.c
  *     patch/slots.c patch/visits.c thread.c lane.c ring.c heap.c nest.c file.c file_create.c image.c
- *     deliver.c options.c window.c counts.c cut.c sources/source.c sources/perf.c sources/perf_ring.c
+ *     deliver.c options.c window.c counts.c cut.c sources/source.c sources/perf.c
  *     unwind/cfi.c unwind/index.c unwind/expression.c unwind/arch/x86_64/follow.c
  *     unwind/arch/x86_64/machine.c
  *
