@@ -305,7 +305,7 @@ static struct hq_error *take_options(struct runner *r)
     tolerance = anew ? NULL : tolerance;
     if (tolerance)
         HQ_TRY(units_parse(tolerance, &q));
-    if (!q.percent || q.value > 1)
+    if (!q.percent || !(q.value > 0) || q.value > 1)
         return hq_error_new(HQ_USAGE, "--tolerance wants a percentage, such as 2%%, or `default`, not '%s'", tolerance);
     const char *junit = opt_value(r->args, "junit"), *markdown = opt_value(r->args, "markdown");
 

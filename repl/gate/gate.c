@@ -3,6 +3,7 @@
 #include "db/facts.h"
 #include "query/grammar/words.h"
 #include "repl/row_paths.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,18 @@ static bool is_blind_to_waiting(const struct gate_query *q)
     return q->values.judged_time && !q->values.part && !elapsed;
 }
 
+/* Tells how much longer the program may take by the clock, where that is more than the tolerance. */
+static const char *not_ruled_out(const struct gate_difference *d, struct arena *arena)
+{
+    double bound = gate_bound(d, GATE_MISSED);
+
+    if (bound <= d->allowed)
+        return "";
+    return isfinite(bound)
+               ? arena_printf(arena, ", of which a rise of up to %.0f%% is not ruled out", 100 * bound / d->old)
+               : ", of which no rise is ruled out";
+}
+
 enum check_outcome gate_judge_elapsed(const struct gate *g, const struct gate_query *q, size_t pairs,
                                       const struct gate_tolerance *tolerance, struct arena *arena,
                                       struct check_lines *lines)
@@ -217,8 +230,8 @@ enum check_outcome gate_judge_elapsed(const struct gate *g, const struct gate_qu
                                    "the new program takes longer: %s -> %s by the clock, %+.0f%%. What it waits for is "
                                    "in no CPU time: race it by -e REALTIME",
                                    from, to, 100 * d.rise / d.old)
-                    : arena_printf(arena, "not judged is what is waited for: %s -> %s by the clock (-e REALTIME)", from,
-                                   to));
+                    : arena_printf(arena, "not judged is what is waited for: %s -> %s by the clock%s (-e REALTIME)",
+                                   from, to, not_ruled_out(&d, arena)));
     return longer ? CHECK_INCONCLUSIVE : CHECK_PASS;
 }
 

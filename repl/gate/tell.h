@@ -13,7 +13,6 @@ struct gate_judged {
     const struct gate_row *former;   /* the row that it was in the old runs, under another name; NULL: none */
     bool taken;                      /* it is that row */
     bool is_new;                     /* nothing in the old runs */
-    bool of_compiler;                /* its own scope is an inlined procedure, or a loop */
     struct gate_difference by_whole; /* of these two: the rise of the whole, with that of the row for a tolerance */
     bool moved;                      /* it is one of them, and the whole did not rise by as much, or may not have */
 };

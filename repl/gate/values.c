@@ -22,6 +22,15 @@ void gate_values_deinit(struct gate_values *v)
     arena_deinit(&v->arena);
 }
 
+static bool is_of_compiler(const char *path)
+{
+    const char *own = path;
+
+    for (const char *next; (next = baseline_next_scope(own));)
+        own = next;
+    return !strncmp(own, "inline ", 7) || !strncmp(own, "loop ", 5);
+}
+
 static struct gate_row *row_of(struct gate_values *v, const struct baseline_value *like, const char *path)
 {
     bool is_new;
@@ -32,6 +41,7 @@ static struct gate_row *row_of(struct gate_values *v, const struct baseline_valu
     vec_push(&v->rows, (struct gate_row){.metric = arena_strdup(&v->arena, like->metric),
                                          .path = arena_strdup(&v->arena, path),
                                          .dim = like->dim,
+                                         .of_compiler = is_of_compiler(path),
                                          .exact = like->absolute});
     struct gate_row *r = &vec_last(&v->rows);
 
@@ -268,15 +278,6 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
     j->verdict = gate_judge(&d, level, missed);
 }
 
-static bool is_of_compiler(const char *path)
-{
-    const char *own = path;
-
-    for (const char *next; (next = baseline_next_scope(own));)
-        own = next;
-    return !strncmp(own, "inline ", 7) || !strncmp(own, "loop ", 5);
-}
-
 /*
  * A row that is new may be extra work, or what others did before: a part of a procedure that became one of its own, a
  * wrapper around others. An inlined one has the instructions that the compiler says are its own, and another compiler,
@@ -303,7 +304,7 @@ static bool others_rose(const struct gate_judged *all, size_t n, const struct ga
 {
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
-        bool asked = !*j->row->path || (procedures && !j->is_new && !j->of_compiler);
+        bool asked = !*j->row->path || (procedures && !j->is_new && !j->row->of_compiler);
 
         if (asked && of_one_metric(j->row, like) && gate_judge(&j->d, level, missed) == GATE_FAIL)
             return true;
@@ -315,7 +316,7 @@ static void judge_row(const struct gate_values *v, const struct gate_tolerance *
                       struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
 {
     j->verdict = gate_judge(&j->d, level, missed);
-    if (j->verdict != GATE_FAIL || (!j->is_new && !j->of_compiler))
+    if (j->verdict != GATE_FAIL || (!j->is_new && !j->row->of_compiler))
         return;
     if (j->is_new)
         find_former_name(v, t, level, missed, j, all, n, arena);
@@ -343,8 +344,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
             struct gate_judged j = {.row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)};
 
             j.is_new = *r->path && is_nothing(v, r, RUN_OLD);
-            j.of_compiler = is_of_compiler(r->path);
-            if (j.is_new || j.of_compiler)
+            if (j.is_new || r->of_compiler)
                 j.by_whole = extra_work(v, r, &j.d, t, &scratch);
             vec_push(&all, j);
             vec_push(&differences, j.is_new ? j.by_whole : j.d);

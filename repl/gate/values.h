@@ -15,6 +15,7 @@ struct gate_row {
     const char *metric, *path;
     enum dim dim;
     bool exact;                 /* the metric has no sampling error */
+    bool of_compiler;           /* an inlined procedure or a loop: the compiler says what is its own */
     bool judged;                /* `where` has it in some run; else its values serve the other rows alone */
     double *value[RUN_SIDES];   /* by run, in base units; 0 where the run has no such row */
     double sampling[RUN_SIDES]; /* sum over the runs of the variance that sampling alone has */

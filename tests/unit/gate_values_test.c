@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of a race together: what is new is extra work only if the whole rose, and what sampling explains of a row.
  */
+#include "repl/gate/gate.h"
 #include "repl/gate/values.h"
 #include "tests/unit/test.h"
 #include "tests/unit/uniform.h"
@@ -233,6 +234,40 @@ TEST(a_part_that_rose_is_told_beside_the_whole)
 
     CHECK_EQ_INT(judge(&r, "the whole: all cputime: ", &arena, &line), CHECK_FAIL);
     CHECK(*line);
+}
+
+/* A line tells which rise by the clock an `ok` of CPU time does not rule out. */
+TEST(elapsed_time_tells_what_it_does_not_rule_out)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    enum { PAIRS = 6 };
+    static const struct {
+        double new_runs[PAIRS];
+        enum check_outcome outcome;
+        const char *line;
+    } cases[] = {
+        {{1, 1.01, 0.99, 1, 1.01, 0.99}, CHECK_PASS, "by the clock (-e REALTIME)"},
+        {{1, 2, 0.5, 1.5, 0.6, 1}, CHECK_PASS, "by the clock, of which a rise of up to"},
+        {{1.5, 1.51, 1.49, 1.5, 1.51, 1.5}, CHECK_INCONCLUSIVE, "by the clock, +50%"},
+    };
+    struct gate_tolerance t = gate_tolerance_of(GATE_TOLERANCE);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct check_lines lines = {0};
+        struct gate_query q = {.values.judged_time = true};
+        struct gate g;
+
+        gate_init(&g, NULL, PAIRS);
+        for (int k = 0; k < PAIRS; k++) {
+            g.elapsed[RUN_OLD][k] = 1;
+            g.elapsed[RUN_NEW][k] = cases[i].new_runs[k];
+        }
+        CHECK_EQ_INT(gate_judge_elapsed(&g, &q, PAIRS, &t, &arena, &lines), cases[i].outcome);
+        CHECK_EQ_INT(lines.len, 1);
+        CHECK(lines.len && strstr(lines.data[0], cases[i].line));
+        vec_deinit(&lines);
+        gate_deinit(&g);
+    }
 }
 
 TEST_MAIN
