@@ -400,10 +400,44 @@ static struct hq_error *write_reports(const struct runner *r)
     return markdown ? check_markdown_write(&r->checks, markdown) : NULL;
 }
 
+/* Nothing can be checked. Reports say so, too: one of an earlier run that passed may lie in their place. */
+static int bail_out(struct runner *r, struct hq_error *error)
+{
+    FILE *tap = r->tap;
+
+    if (tap)
+        tap_bail_out(error->message, tap);
+    r->tap = NULL;
+    r->file = r->db;
+    on_error(r, error);
+    int status = command_fail("check", error);
+
+    error = write_reports(r);
+    if (error)
+        status = exit_worse(status, command_fail("check", error));
+    return opt_flag(r->args, "bisect", false) ? BISECT_SKIP : status;
+}
+
+static int check_all(struct runner *r)
+{
+    struct progress progress;
+
+    progress_start(&progress, "checking", 0, false);
+    check_files(r);
+    progress_finish(&progress);
+    if (r->tap)
+        tap_end(&r->checks, r->tap);
+    int status = outcome_status(r);
+    struct hq_error *error = write_reports(r);
+
+    if (error)
+        status = exit_worse(status, command_fail("check", error));
+    return status;
+}
+
 static int run(const struct opt_args *args)
 {
     struct runner r = {.args = args};
-    bool bisect = opt_flag(args, "bisect", false);
     struct hq_error *error;
 
     if (args->operands.len < 2)
@@ -420,25 +454,8 @@ static int run(const struct opt_args *args)
     if (r.tap)
         tap_begin(r.tap);
     error = try_database(&r);
-    if (error) {
-        if (r.tap)
-            tap_bail_out(error->message, r.tap);
-        int status = command_fail("check", error);
+    int status = error ? bail_out(&r, error) : check_all(&r);
 
-        return bisect ? BISECT_SKIP : status;
-    }
-    struct progress progress;
-
-    progress_start(&progress, "checking", 0, false);
-    check_files(&r);
-    progress_finish(&progress);
-    if (r.tap)
-        tap_end(&r.checks, r.tap);
-    int status = outcome_status(&r);
-
-    error = write_reports(&r);
-    if (error)
-        status = exit_worse(status, command_fail("check", error));
     checks_deinit(&r.checks);
     baseline_deinit(&r.kept);
     run_set_deinit(&r.set);
