@@ -3,6 +3,7 @@
 #include "db/import/callgrind.h"
 
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/mem.h"
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct cg_paths {
     struct import *im;
     VEC(struct cg_context) contexts;
     VEC(struct cg_return) returns;
+    struct map made;                   /* context << 32 | call: what is one of the two */
     uint32_t *first_call, *first_cost; /* [functions + 1] calls and costs are sorted by function */
     double *incoming, *inclusive;      /* [functions] cost of the calls to it; own and of the calls it makes */
     double *inner;                     /* [functions] of these, of its calls of itself */
@@ -160,16 +162,19 @@ static void expand(struct cg_paths *p, uint32_t context)
         double cost = amount(p->g, call->costs), all = p->incoming[call->callee];
         double share = all > 0 ? from.share * cost / all : 0;
 
-        if (from.share * cost < SHARE_LEAST * p->total || share <= 0)
+        uint64_t key = (uint64_t)context << 32 | i;
+        if (from.share * cost < SHARE_LEAST * p->total || share <= 0 || map_find(&p->made, key))
             continue;
         uint32_t again = on_path(p, context, call->callee);
         if (again != HQDB_NONE) {
             if (call->caller != call->callee)
                 vec_push(&p->returns, (struct cg_return){context, again, i});
+            map_put(&p->made, key, 1);
             continue;
         }
         if (p->contexts.len >= CONTEXTS_MAX || from.depth >= DEPTH_MAX)
             continue;
+        map_put(&p->made, key, 1);
         uint32_t site = site_of(p, &from, call);
 
         add_context(p, (struct cg_context){.function = call->callee,
@@ -240,8 +245,8 @@ static void find_contexts(struct cg_paths *p)
     vec_deinit(&rest);
 }
 
-/* How often shares are settled at most, and when they are. */
-enum { ROUNDS = 200 };
+/* How often shares are settled at most, and when they are; how often more is followed. */
+enum { ROUNDS = 200, GROWTHS = 8 };
 #define SETTLED 1e-9
 
 static void add_up_shares(struct cg_paths *p)
@@ -308,6 +313,20 @@ static void settle(struct cg_paths *p)
         ;
 }
 
+/* Below a recursion more is followed once its share is known: before, a call there seems to be too rare. */
+static void find_more(struct cg_paths *p)
+{
+    size_t before = 0;
+
+    for (int round = 0; round < GROWTHS && before != p->contexts.len + p->returns.len; round++) {
+        before = p->contexts.len + p->returns.len;
+        settle(p);
+        for (uint32_t i = 0; i < p->contexts.len; i++)
+            expand(p, i);
+    }
+    settle(p);
+}
+
 /* The frame of a cost whose function has no path. */
 static uint32_t lost_frame(const struct cg_paths *p, uint32_t place)
 {
@@ -364,10 +383,11 @@ void cg_give(struct cg_graph *g, struct import *im)
 
     prepare(&p);
     find_contexts(&p);
-    settle(&p);
+    find_more(&p);
     give_costs(&p);
     vec_deinit(&p.contexts);
     vec_deinit(&p.returns);
+    map_deinit(&p.made);
     free(p.first_call);
     free(p.first_cost);
     free(p.incoming);
