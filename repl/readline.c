@@ -270,6 +270,17 @@ static void catch (int signal, void (*handler)(int))
     sigaction(signal, &action, NULL);
 }
 
+/* readline divides by zero in two columns or less, of which it takes one where the terminal does not wrap by itself. */
+static void stay_wide(void)
+{
+    enum { NARROWEST = 8 };
+    int rows, columns;
+
+    rl_get_screen_size(&rows, &columns);
+    if (columns < NARROWEST)
+        rl_set_screen_size(rows, NARROWEST);
+}
+
 void line_open(const struct line_editor *e)
 {
     editor = e;
@@ -281,6 +292,7 @@ void line_open(const struct line_editor *e)
     rl_prep_term_function = prepare_terminal;
     rl_getc_function = read_key;
     rl_initialize();
+    stay_wide();
     rl_bind_key('\t', complete_key);
     rl_bind_key('?', question_key);
     rl_variable_bind("page-completions", "off");
@@ -337,6 +349,7 @@ static void edit_line(void)
         if (resized) {
             resized = 0;
             rl_resize_terminal();
+            stay_wide();
         }
         if (suspended)
             suspend();
