@@ -236,6 +236,33 @@ TEST(a_part_that_rose_is_told_beside_the_whole)
     CHECK(*line);
 }
 
+/* Two loops that changed places are known by what they call, and become one row each with what their procedure has. */
+TEST(loops_that_call_what_others_called_are_judged_as_a_whole)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct cost placed[] = {{"procedure work > loop 1/2 of work > procedure take", 0.4},
+                                         {"procedure work > loop 2/2 of work > procedure give", 0.6}},
+                             swapped[] = {{"procedure work > loop 1/2 of work > procedure give", 0.6},
+                                          {"procedure work > loop 2/2 of work > procedure take", 0.4}},
+                             slower[] = {{"procedure work > loop 1/2 of work > procedure give", 0.6},
+                                         {"procedure work > loop 2/2 of work > procedure take", 0.6}},
+                             another[] = {{"procedure work > loop 1/2 of work > procedure take", 0.4},
+                                          {"procedure work > loop 1/2 of work > procedure give", 0.3},
+                                          {"procedure work > loop 2/2 of work > procedure give", 0.3}};
+    static const char text[] = "judged as a whole are the loops of work: they call";
+    const char *line;
+    struct race same = RACE(placed, swapped, .pairs = MANY, .scatter = 0.02),
+                rose = RACE(placed, slower, .pairs = MANY, .scatter = 0.02),
+                more = RACE(placed, another, .pairs = MANY, .scatter = 0.02);
+
+    CHECK_EQ_INT(judge(&same, text, &arena, &line), CHECK_PASS);
+    CHECK(*line);
+    CHECK_EQ_INT(judge(&rose, "cputime.x of procedure work > procedure take", &arena, &line), CHECK_FAIL);
+    CHECK(strstr(line, "rose: "));
+    judge(&more, text, &arena, &line);
+    CHECK(!*line);
+}
+
 /* A line tells which rise by the clock an `ok` of CPU time does not rule out. */
 TEST(elapsed_time_tells_what_it_does_not_rule_out)
 {
