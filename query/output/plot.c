@@ -87,10 +87,19 @@ static double highest(const struct bars *p, size_t from, size_t to)
     return most;
 }
 
+/* The first or the last name: two of them share a line of a terminal. */
+static void put_end(const struct bars *p, const struct row *r, size_t left)
+{
+    char own[ROW_NAME_MAX];
+    size_t room = p->o->width > left + 24 ? (p->o->width - left - 4) / 2 : 10;
+
+    text_put_short(row_name(r, own), p->o->width ? room : SIZE_MAX, p->o->utf8, p->out);
+}
+
 static void put_columns(const struct bars *p)
 {
     size_t width = p->o->width ? p->o->width : WIDTH, n = p->rows.len, label;
-    char text[2 * NUMBER_MAX], own[ROW_NAME_MAX];
+    char text[2 * NUMBER_MAX];
 
     label = strlen(text_of(p, p->largest, text));
     size_t columns = width > label + 12 ? width - label - 2 : 10;
@@ -107,12 +116,13 @@ static void put_columns(const struct bars *p)
         fputc('\n', p->out);
     }
     fprintf(p->out, "%*s  ", (int)label, "");
-    text_put(row_name(p->rows.data[0], own), p->o->utf8, p->out);
+    put_end(p, p->rows.data[0], label + 2);
     fputs(" to ", p->out);
-    text_put(row_name(p->rows.data[n - 1], own), p->o->utf8, p->out);
-    if (columns < n)
-        fprintf(p->out, "; a column is the largest of up to %zu rows", (n + columns - 1) / columns);
+    put_end(p, p->rows.data[n - 1], label + 2);
     fputc('\n', p->out);
+    if (columns < n)
+        fprintf(p->out, "%*s  a column is the largest of up to %zu rows\n", (int)label, "",
+                (n + columns - 1) / columns);
 }
 
 /* ---- the whole ---- */
@@ -139,7 +149,7 @@ static void put_heading(const struct bars *p)
         fprintf(p->out, ", mean %s", text_of(p, sum / (double)n, text));
         fprintf(p->out, ", largest %s", text_of(p, most, text));
         if (p->aside)
-            fprintf(p->out, "; left out: %zu of launchers and helpers", p->aside);
+            fprintf(p->out, "\nleft out: %zu of launchers and helpers", p->aside);
     }
     fputc('\n', p->out);
 }

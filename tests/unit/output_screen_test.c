@@ -402,6 +402,26 @@ TEST(silent_columns)
     table_destroy(t);
 }
 
+/* Of more rows than a screen has, the ends of the axis share a line of the terminal, however long their names are. */
+TEST(columns_of_a_plot_fit_the_terminal)
+{
+    struct table *t = table_create();
+
+    add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
+    for (int i = 0; i < 100; i++)
+        add_row(t, 0, SCOPE_PROCEDURE, "a_name_of_rather_many_letters_that_goes_on_and_on", NULL, 0)->cells[0].number =
+            1 + i;
+
+    AUTO_FREE char *text = text_of(t, "plot", &(struct output_options){.width = 80, .utf8 = true});
+    AUTO_FREE char *whole = text_of(t, "plot", &plain);
+
+    CHECK(strstr(text, " a column is the largest of up to 2 rows\n") != NULL);
+    CHECK(strstr(whole, "goes_on_and_on to a_name_of_rather_many_letters_that_goes_on_and_on\n") != NULL);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        CHECK(utf8_width(line) <= 80);
+    table_destroy(t);
+}
+
 /* 60 levels: off a terminal all of the indentation, on a narrow one a count of levels. */
 TEST(deep)
 {
