@@ -274,9 +274,15 @@ static struct hq_error *refuse_unknown(const struct binding *b, const struct exp
 static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
     struct program *arg, *p;
+    bool attributes = b->uses_attributes;
 
+    b->uses_attributes = false;
     HQ_TRY(bind_expr(b, e->args.data[0], exclusive, &arg));
     HQ_TRY(want_number(e->args.data[0], arg));
+    if (b->uses_attributes)
+        return place_error(&e->args.data[0]->place, NULL,
+                           "names, places and depth are of the row: a statistic needs metrics");
+    b->uses_attributes = attributes;
     if (arg->has_statistic)
         return place_error(&e->args.data[0]->place, NULL, "a statistic of a statistic has no meaning");
     if (arg->constant)

@@ -72,7 +72,7 @@ for text in ("cputime.x > 5%", "cputime > 5% and kind = procedure", "name = solv
             same("app.hq", f"where {text}, {view}")
         else:
             check(not page_rows()[1], f"nothing holds: where {text}, {view}")
-for text, told in (("cputime + papi_tot_cyc > 1", "adds seconds and events"), ("cputime >", "missing"), ("nonsense > 1", "no metric"), ("mean(mean(cputime)) > 1s", "statistic of a statistic"), ("rank = 1", "ask hq"),
+for text, told in (("cputime + papi_tot_cyc > 1", "adds seconds and events"), ("cputime >", "missing"), ("nonsense > 1", "no metric"), ("mean(mean(cputime)) > 1s", "statistic of a statistic"), ("mean(if(line > 9, cputime, 0s)) > 1s", "of the row"), ("rank = 1", "ask hq"),
                    ("name > 1", "text with a number"), ("old.cputime > 1s", "of one run"), ("cputime =~ /x/", "needs a text"), ("1 < 2 < 3", "chain"), ("f(1)", "no function")):
     js("hqPage.set(arguments[0])", {"view": "procedures", "where": text})
     check(told in driver.find_element("css selector", ".state").text, f"{text} is refused: {driver.find_element('css selector', '.state').text}")

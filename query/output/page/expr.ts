@@ -70,6 +70,7 @@ const truth = (v: Value): number => (typeof v !== "number" || isNaN(v) ? -1 : v 
 class Parser {
   #tokens: Token[] = [];
   #at = 0;
+  #ofRow = 0; // attributes that were met
 
   constructor(source: string, private d: Data, private unknown: (metric: number) => string) {
     TOKEN.lastIndex = 0;
@@ -327,8 +328,10 @@ class Parser {
     }
     const m = this.#find(name, "here");
     if (m >= 0) return this.#slot(m, this.#suffix());
-    if (textAttributes.includes(low)) return { ...this.#make(0, (f) => (f as any)[low] === "" ? null : low === "kind" ? kindNames[f.kind] : (f as any)[low]), text: true, attribute: low };
-    if (numberAttributes.includes(low)) return { ...this.#make(0, (f) => (low === "line" ? f.line || NaN : f.depth)), attribute: low };
+    const isText = textAttributes.includes(low), isNumber = numberAttributes.includes(low);
+    if (isText || isNumber) this.#ofRow++;
+    if (isText) return { ...this.#make(0, (f) => (f as any)[low] === "" ? null : low === "kind" ? kindNames[f.kind] : (f as any)[low]), text: true, attribute: low };
+    if (isNumber) return { ...this.#make(0, (f) => (low === "line" ? f.line || NaN : f.depth)), attribute: low };
     if (this.d.attributes.includes(low)) refuse(`\`${name}\` is not on the page: ask hq`);
     // A file, a load module: main.c, libc.so.6
     for (let t = this.#peek(); t && !t.spaced && (t.text === "." || t.kind === "name" || t.kind === "number"); t = this.#peek()) {
@@ -354,14 +357,14 @@ class Parser {
 
   #call(name: string): Program {
     this.#want("(");
-    const args: Program[] = [];
+    const args: Program[] = [], before = this.#ofRow;
     do args.push(this.#or()); while (this.#take(","));
     this.#want(")");
     if (name === "metric") return refuse("metric(\"...\") is for hq: the page knows metrics by their names");
     const f = this.d.functions[name] ?? refuse(`there is no function \`${name}\``), all = args.map((p) => this.#number(p)), a = all[0];
     if (all.length < f.least || all.length > f.most) refuse(`${name}() takes ${f.least}${f.most > f.least ? " or more" : ""}, and here are ${all.length}`);
     const statistic = all.some((p) => p.statistic);
-    if (f.statistic && all.length === 1) return this.#statistic(name, a);
+    if (f.statistic && all.length === 1) return this.#ofRow > before ? refuse("names, places and depth are of the row: a statistic needs metrics") : this.#statistic(name, a);
     if (f.ofNumber) {
       const of = (Math as any)[name] as ((x: number) => number) | undefined;
       if (!of) return refuse(`${name}() is not on the page: ask hq`);
