@@ -15,12 +15,6 @@
 
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
 
-/* Is SIGTRAP one of ours, which the program may use too? */
-static bool has_trap(void)
-{
-    return signal_ours() & TRAP_BIT;
-}
-
 /* A copy of the set without our signals. */
 const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy)
 {
@@ -57,10 +51,10 @@ static void change_shared(int how, const sigset_t *set)
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*change)(int, const sigset_t *, sigset_t *))
 {
-    bool before = has_trap() && blocked_is();
+    bool before = signal_is_shared(SIGTRAP) && blocked_is();
     sigset_t copy;
 
-    if (has_trap() && (how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK))
+    if (signal_is_shared(SIGTRAP) && (how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK))
         change_shared(how, set);
     int result = change(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
     if (result == 0)
@@ -99,9 +93,9 @@ bool signal_bare_mask(const long a[6], long *result)
 
 bool signal_wait_begins(const sigset_t *mask)
 {
-    bool before = has_trap() && blocked_is();
+    bool before = signal_is_shared(SIGTRAP) && blocked_is();
 
-    if (mask && has_trap())
+    if (mask && signal_is_shared(SIGTRAP))
         blocked_for_call(signal_in(mask, SIGTRAP));
     return before;
 }
@@ -110,7 +104,7 @@ void signal_wait_ends(bool before, const sigset_t *mask)
 {
     int error = errno;
 
-    if (mask && has_trap())
+    if (mask && signal_is_shared(SIGTRAP))
         blocked_set(before);
     errno = error;
 }

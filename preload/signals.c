@@ -34,8 +34,7 @@ static uint64_t bit(int number)
     return number >= 1 && number <= 64 ? 1ull << (number - 1) : 0;
 }
 
-/* One that the program may use too. The reserved one the C library refuses to it. */
-static bool is_shared(int number)
+bool signal_is_shared(int number)
 {
     return ours & bit(number) && number != SIGNAL_RESERVED;
 }
@@ -150,7 +149,7 @@ static bool retake_trap(void)
 {
     struct raw_action now;
 
-    if (!is_shared(SIGTRAP) || raw_sigaction(SIGTRAP, NULL, &now) != 0 || now.handler == (uint64_t)trap_handler)
+    if (!signal_is_shared(SIGTRAP) || raw_sigaction(SIGTRAP, NULL, &now) != 0 || now.handler == (uint64_t)trap_handler)
         return false;
     install(SIGTRAP, trap_handler);
     return now.handler == (uint64_t)SIG_DFL;
@@ -169,7 +168,7 @@ void signal_after_fork(void)
  * breakpoint would end the program. */
 void signal_before_exec(void)
 {
-    if (is_shared(SIGTRAP) && shadow[SIGTRAP].sa_handler == SIG_IGN && !options.marked)
+    if (signal_is_shared(SIGTRAP) && shadow[SIGTRAP].sa_handler == SIG_IGN && !options.marked)
         raw_sigaction(SIGTRAP, &(struct raw_action){.handler = (uint64_t)SIG_IGN}, NULL);
 }
 
@@ -189,7 +188,7 @@ void signal_start(void)
     if (!guards_file)
         entry_stay();
     for (int number = 1; number <= 64; number++)
-        if (!is_shared(number))
+        if (!signal_is_shared(number))
             settle(number);
 }
 
@@ -203,7 +202,7 @@ void signal_unblock(void)
     uint64_t before = 0;
 
     raw_sigmask(SIG_BLOCK, NULL, &before);
-    if (is_shared(SIGTRAP))
+    if (signal_is_shared(SIGTRAP))
         blocked_begin(blocked_is() || before & bit(SIGTRAP));
     raw_sigmask(SIG_UNBLOCK, &ours, NULL); /* what waits comes at once */
 }
@@ -353,7 +352,7 @@ EXPORT int sigaction(int number, const struct sigaction *action, struct sigactio
 
     if (adopting)
         return adopt(action);
-    if (is_shared(number))
+    if (signal_is_shared(number))
         return shadow_action(number, action, old);
     if (action && (ours || options.active)) { /* the alternate stack is ours also where no signal is */
         if (number == SIGURG && action->sa_flags & SA_ONSTACK && trap_is_go()) /* a library of Go that was opened */
@@ -385,7 +384,7 @@ static sighandler_t set_handler(int number, sighandler_t handler, sighandler_t (
 {
     sighandler_t before;
 
-    if (is_shared(number))
+    if (signal_is_shared(number))
         return shadow_handler(number, handler);
     before = set(number, entry_of(number, handler, SA_RESTART));
     settle(number);

@@ -117,6 +117,9 @@ void signal_foreign(int number, siginfo_t *info, void *context);
 /* Our signals: bit n - 1 is signal n. */
 uint64_t signal_ours(void);
 
+/* Is it one of ours that the program may use too? The reserved one the C library refuses to it. */
+bool signal_is_shared(int number);
+
 /* Has the program no handler for one of our numbers, so that the kernel would end it? `raised`: by an instruction,
  * which cannot be ignored. Safe in a signal handler. */
 bool signal_is_left_to_kernel(int number, bool raised);
