@@ -108,12 +108,13 @@ static void tell_data(const struct record_place *place, const struct record_sum 
             add_clock(&line, sum, continued);
     }
     bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
-    if (none && window && WIFEXITED(status) && WEXITSTATUS(status))
+    bool failed = WIFEXITED(status) && WEXITSTATUS(status);
+    if (none && failed)
         str_addf(&line, "; the program ended with status %d", WEXITSTATUS(status));
     if (none && window)
         str_addf(&line, "; %s", window);
-    else if (none && WIFEXITED(status) && WEXITSTATUS(status))
-        str_addf(&line, "; the program ended with status %d: record it anew with --force", WEXITSTATUS(status));
+    else if (none && failed)
+        str_add(&line, ": record it anew with --force");
     else if (none && elsewhere)
         str_add(&line, "; what used CPU time was not measured");
     else if (none && clock && record_cpu_time() * 1e9 > MANY_PERIODS * asked_ns)
