@@ -8,6 +8,8 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__
 #endif
+/* _FORTIFY_SOURCE does the same. */
+#undef _FORTIFY_SOURCE
 #include "preload/exact/io.h"
 
 #include <stdarg.h>

@@ -4,6 +4,8 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ /* as in io.c */
 #endif
+/* _FORTIFY_SOURCE does the same. */
+#undef _FORTIFY_SOURCE
 #include "preload/exact/io.h"
 
 #include <stdarg.h>
