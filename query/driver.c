@@ -50,8 +50,8 @@ static void note_paths(struct run *run)
         (kind == VIEW_TREE || kind == VIEW_CALLERS || kind == VIEW_HOT_PATH || kind == VIEW_PROCEDURES ||
          kind == VIEW_FLAT || kind == VIEW_LINES || run->query->samples.through.len))
         run_note(run,
-                 "call paths are estimates from callers and callees: inclusive costs of procedures are exact where "
-                 "nothing recursive is below");
+                 "call paths are estimates from callers and callees, and so are inclusive costs, above recursions most "
+                 "of all; exclusive ones are exact");
 }
 
 /* Fails if a result would be wrong: a sum has overflowed, the database is damaged, or a regular expression could not

@@ -462,7 +462,7 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
     import_fact(c->im, FACT_CALL_PATHS,
                 !c->has_calls ? "none: the file holds no calls"
                               : "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
-                                "the costs of functions and lines are exact");
+                                "the exclusive costs of functions and lines are exact");
     return NULL;
 }
 
