@@ -84,7 +84,7 @@ def sentence(err, *words):
 with open(f"{TMP}/text", "w") as f:
     f.write("garbage\n")
 before = entries()
-for words in (["build", "text"], ["build", "-o", "new", "text"], ["build", "-o", "new.db", "text"], ["build", "text", "text"]):
+for words in (["build", "text"], ["build", "-o", "new", "text"], ["build", "-o", "new.db", "text"], ["build", "-o", "new.db", "text", "text"]):
     status, out, err = run(HQ, *words)
     check(status == 3 and sentence(err, "not an hq measurement file"), f"{words}: status {status}: {err}")
     check(entries() == before, f"{words} leaves {sorted(set(entries()) - set(before))}")

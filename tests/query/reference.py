@@ -201,13 +201,37 @@ def documents(text):
 
 # ---- comparisons ----
 
-def aligned(program, q):
-    """Rows by kind, name and loop ordinal within their procedure: {key: [inclusive, exclusive]} of the first metric."""
+def loop_calls(program, q):
+    """{(procedure, loop ordinal): what is called in it, inlined or not}, in all samples, as far as it is shown."""
+    calls = defaultdict(set)
+    for _, _, _, path in Evaluator(program, {word: q[word] for word in ("hide", "prune") if word in q}).samples:
+        scopes = [r[0] for r in path if r[0] != "line"]
+        for above, s in zip(scopes, scopes[1:]):
+            if above.kind == "loop" and s.kind != "loop":
+                calls[above.chain()[0].name, above.ordinal].add(s.name)
+    return calls
+
+
+def crossed(programs, q):
+    """Procedures of which a loop calls nothing that it calls on the other side, and something that another loop of theirs calls there."""
+    sides = [loop_calls(program, q) for program in programs]
+    return {loop[0] for here, there in (sides, sides[::-1]) for loop, callees in here.items() if loop in there and not callees & there[loop]
+            and any(callees & others for other, others in there.items() if other[0] == loop[0])}
+
+
+def aligned(program, q, without):
+    """Rows by kind, name and loop ordinal within their procedure: {key: [inclusive, exclusive]} of the first metric. What lies in loops
+    of the procedures `without` is their own."""
     table = defaultdict(lambda: [0, 0])
+
+    def is_left_out(scope):
+        return scope.kind == "loop" and scope.chain()[0].name in without
+
     for _, metric, value, path in Evaluator(program, q).samples:
+        path = [r for r in path if r[0] == "line" or not is_left_out(r[0])]
         rows = [(i, r[0]) for i, r in enumerate(path) if r[0] != "line"]
         for n, (i, _) in enumerate(rows):
-            key = tuple(tuple((x.kind, x.ordinal if x.kind == "loop" else x.name) for x in s.chain()) for _, s in rows[:n + 1])
+            key = tuple(tuple((x.kind, x.ordinal if x.kind == "loop" else x.name) for x in s.chain() if not is_left_out(x)) for _, s in rows[:n + 1])
             if metric == 0:
                 table[key][0] += value
                 table[key][1] += value if owns(path, i) else 0
@@ -217,7 +241,8 @@ def aligned(program, q):
 
 
 def expected_comparison(here, old, q):
-    a, b, x = aligned(here, q), aligned(old, q), q.get("scaled", 1)
+    without = crossed((here, old), q)
+    a, b, x = aligned(here, q, without), aligned(old, q, without), q.get("scaled", 1)
     return sorted((tuple("loop" if chain[-1][0] == "loop" else chain[-1][1] for chain in key), a[key][0], x * b[key][0], a[key][0] - x * b[key][0],
                    a[key][1] - x * b[key][1]) for key in set(a) | set(b))
 
