@@ -36,7 +36,7 @@ record -- "$TMP/static" 0.1
 check "without it the program is run" [ $status = 0 ]
 check "without it one sentence says so" [ "$(grep -c 'statically linked.*; it is run all the same' "$TMP/err")/$(grep -c 'is run' "$TMP/err")" = 1/1 ]
 check "what measures it is told, or forbidden" [ "$(grep -c 'by=perf' "$TMP/err")" -le 1 ]
-record -- env "$TMP/static" 0.3
+record -e CPUTIME@10000s -- env "$TMP/static" 0.3
 check "started by another: it is named" grep -q 'not measured: .*static (statically linked)' "$TMP/err"
 check "started by another: nobody is told to run it longer" eval '! grep -q "too little CPU time" "$TMP/err"'
 check "started by another: what used the time" grep -q '0 samples.*; what used CPU time was not measured' "$TMP/err"

@@ -122,7 +122,7 @@ check "sound" sound
 # Beside it stands what the kernel has counted: all that the program could count, its end, and the beginning of hq record's child.
 counted=$("$HQ" "$DB" "info as csv" 2>"$TMP/asked" | awk -F, '$3 == "CPU time" && $10 ~ /^s/ { print $9 }')
 check "the kernel's count is told for programs: ${counted:-none}" holds "${counted:-0} >= $cpu && ${counted:-0} < $cpu + 0.1"
-check "and beside the samples for people" eval '"$HQ" "$DB" info 2>"$TMP/asked" | grep -qE "^CPU time  +$counted s by the kernel.s count.*; samples: [0-9.]+ s, [0-9.]+ %$"'
+check "and beside the samples for people" eval '"$HQ" "$DB" info 2>"$TMP/asked" | grep -qE "^CPU time  +$counted[.0]* s by the kernel.s count.*; samples: [0-9.]+ s, [0-9.]+ %$"'
 echo "short processes: $got s of $cpu s"
 
 # Of a program that does nothing most is the time before the collector begins: the kernel's count has it, and no sample.
