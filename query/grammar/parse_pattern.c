@@ -29,8 +29,12 @@ void check_bare_end(struct parser *p, const struct token *t)
     struct place whole = t->place;
 
     whole.length = (uint32_t)(end - start);
-    fail(p, &whole, arena_printf(p->arena, "write \"%.*s\"", (int)whole.length, s->text + start),
-         "a name with the character %c must stand in quotes", c);
+    if (c == '|')
+        fail(p, &whole, arena_printf(p->arena, "write /%.*s/", (int)whole.length, s->text + start),
+             "one of several names is a regular expression, which stands in slashes");
+    else
+        fail(p, &whole, arena_printf(p->arena, "write \"%.*s\"", (int)whole.length, s->text + start),
+             "a name with the character %c must stand in quotes", c);
 }
 
 /* The text from a token on, up to white space or ";". */

@@ -64,6 +64,11 @@ static void parse_of(struct parser *p, struct view *v)
         want_of(p, arena_printf(p->arena, "write %s of NAME\n", w->name));
     v->of = ARENA_NEW(p->arena, struct pattern);
     *v->of = parse_pattern(p, w->names);
+    t = peek(p, LEX_PLAIN);
+    if (!p->error && is_mark(t, ","))
+        fail(p, &t->place,
+             arena_printf(p->arena, "for several write them as a regular expression, %s of /A|B/", w->name),
+             "one name or pattern can stand here");
 }
 
 /* explain = "explain" percent "of" expr */

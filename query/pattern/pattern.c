@@ -265,6 +265,11 @@ static bool is_known(const struct tree *t, const struct test *last, unsigned kin
            pattern_known(t, test_known, last, arena, near, partly);
 }
 
+static bool looks_like_regex(const char *name)
+{
+    return strstr(name, ".*") || strstr(name, ".+") || strpbrk(name, "^|");
+}
+
 /* `behind`: what is told behind the pattern. */
 static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p,
                                 const char *behind, unsigned kinds, struct regex *regex, struct matches *out)
@@ -289,6 +294,8 @@ static struct hq_error *nothing(const struct query_env *env, const struct tree *
     }
     str_addf(&text, "nothing matches `%s`%s", shown_text(&arena, p), behind);
     suggest_text(&near, &text);
+    if (named && looks_like_regex(p->text))
+        str_addf(&text, "; a regular expression stands in slashes: /%s/", p->text);
     if (query_setting(env, SETTING_STRICT))
         return place_error(&p->place, NULL, "%s", str_cstr(&text));
     out->problem = xstrdup(str_cstr(&text));
