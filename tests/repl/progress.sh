@@ -71,7 +71,6 @@ never whole
 run hq import long.folded -o long.hq
 wait importing
 wait , 1 s
-wait , 2 s
 type \x03
 exit 130
 run timeout --foreground 3 hq import --quiet long.folded -o long.hq
