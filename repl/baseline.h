@@ -199,6 +199,8 @@ const char *baseline_fold_path(struct arena *arena, const char *path);
 size_t baseline_metric_length(const char *metric);
 /* The next scope of a path behind s; NULL if there is none. */
 const char *baseline_next_scope(const char *s);
+/* The last scope of a path: the one whose values they are. */
+const char *baseline_own_scope(const char *path);
 /* A scope of a path begins with its kind. */
 bool baseline_begins_scope(const char *s);
 /* All paths by the names of the source; values that become one are added up. */

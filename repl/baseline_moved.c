@@ -147,10 +147,8 @@ bool baseline_moved(const struct baseline_query *before, const struct baseline_q
 /* The last scope of a path, if it is a loop; NULL. */
 static const char *own_loop(const char *path)
 {
-    const char *own = path;
+    const char *own = baseline_own_scope(path);
 
-    for (const char *next; (next = baseline_next_scope(own));)
-        own = next;
     return strncmp(own, "loop ", 5) ? NULL : own;
 }
 

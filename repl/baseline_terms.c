@@ -175,6 +175,13 @@ const char *baseline_next_scope(const char *s)
     return NULL;
 }
 
+const char *baseline_own_scope(const char *path)
+{
+    for (const char *next; (next = baseline_next_scope(path));)
+        path = next;
+    return path;
+}
+
 static void add_up(struct baseline_value *into, const struct baseline_value *v)
 {
     into->share += v->share;

@@ -65,12 +65,10 @@ static void tell_steps(const struct history *h, const courses *all)
 /* How well a row is what was asked for: 0 not at all. */
 static int match(const struct course *c, const char *row, const char *metric)
 {
-    const char *last = c->path;
+    const char *last = baseline_own_scope(c->path);
 
     if (metric ? strcmp(c->metric, metric) : c->metric[baseline_metric_length(c->metric)])
         return 0;
-    for (const char *s = c->path; (s = baseline_next_scope(s));)
-        last = s;
     const char *name = strchr(last, ' ');
     size_t n = strlen(row);
 

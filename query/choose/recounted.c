@@ -27,7 +27,7 @@ static bool is_recounted(const struct loops_known *k, uint32_t name)
 }
 
 /* The name of the procedure whose loop a scope is, if the numbers of its loops say nothing; 0. */
-static uint32_t is_unknown(const struct tree *t, uint32_t scope, bool old, struct pairing *names,
+static uint32_t unknown_of(const struct tree *t, uint32_t scope, bool old, struct pairing *names,
                            const struct loops_known *k)
 {
     uint32_t host = tree_scope(t, scope)->kind == SCOPE_LOOP ? tree_enclosing(t, scope, SCOPE_PROCEDURE) : HQDB_NONE;
@@ -92,7 +92,7 @@ void recounted_loops(const struct tree *const sides[2], struct pairing *names, b
     for (int i = 0; i < 2; i++) {
         out[i] = xcalloc((size_t)sides[i]->scope_count + 1, sizeof *out[i]);
         for (uint32_t k = 0; k < sides[i]->scope_count; k++) {
-            uint32_t name = is_unknown(sides[i], k, i, names, &known);
+            uint32_t name = unknown_of(sides[i], k, i, names, &known);
 
             out[i][k] = name != 0;
             first = first ? first : name;

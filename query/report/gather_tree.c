@@ -12,7 +12,6 @@
 #include "query/shape/loop_lines.h"
 #include "query/views/views.h"
 #include <string.h>
-#include <string.h>
 
 enum { ID_DIGITS = TABLE_ID_TEXT - 1 };
 

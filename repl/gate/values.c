@@ -24,10 +24,8 @@ void gate_values_deinit(struct gate_values *v)
 
 static bool is_of_compiler(const char *path)
 {
-    const char *own = path;
+    const char *own = baseline_own_scope(path);
 
-    for (const char *next; (next = baseline_next_scope(own));)
-        own = next;
     return !strncmp(own, "inline ", 7) || !strncmp(own, "loop ", 5);
 }
 
