@@ -38,7 +38,7 @@ void callees_close(struct callees *c)
 }
 
 /* The function that an instruction of this length calls. */
-static const char *callee_of(const struct callees *c, uint64_t return_address, size_t length)
+static const char *callee_of_length(const struct callees *c, uint64_t return_address, size_t length)
 {
     size_t available;
     const uint8_t *code = elf_at(c->text, return_address - length, &available);
@@ -46,18 +46,13 @@ static const char *callee_of(const struct callees *c, uint64_t return_address, s
 
     if (!code || available < length)
         return NULL;
-    insn_decode(c->text->machine, code, length, return_address - length, &call);
-    if (call.length != length)
-        return NULL;
-    plt_resolve(&c->plt, code, &call);
-    const struct stub *stub = call.kind == INSN_CALL ? plt_find(&c->plt, call.target) : NULL;
-
-    return stub && *stub->target ? stub->target : NULL;
+    plt_decode(&c->plt, c->text->machine, code, length, return_address - length, &call);
+    return call.length == length ? plt_callee(&c->plt, &call) : NULL;
 }
 
 const char *callee_before(const struct callees *c, uint64_t return_address)
 {
-    const char *callee = callee_of(c, return_address, c->text->machine == EM_X86_64 ? 5 : 4);
+    const char *callee = callee_of_length(c, return_address, c->text->machine == EM_X86_64 ? 5 : 4);
 
-    return callee || c->text->machine != EM_X86_64 ? callee : callee_of(c, return_address, 6);
+    return callee || c->text->machine != EM_X86_64 ? callee : callee_of_length(c, return_address, 6);
 }

@@ -45,15 +45,6 @@ static void decode(struct builder *b)
         else
             procedure_decode(b->image, r->low, r->high, &b->g->insns);
     }
-    vec_foreach(in, &b->g->insns) {
-        size_t size;
-        const uint8_t *code = in->kind == INSN_CALL_INDIRECT || in->kind == INSN_JUMP_INDIRECT
-                                  ? elf_at(b->image->text, in->address, &size)
-                                  : NULL;
-
-        if (code)
-            plt_resolve(&b->image->plt, code, in);
-    }
 }
 
 static bool falls_through(const struct builder *b, uint32_t i)

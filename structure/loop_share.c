@@ -29,17 +29,14 @@ bool tree_is_fortran(const struct maker *m, const struct loop_place *place)
 /* The name of what a call calls in another module, NULL: it does not, or unknown. */
 static const char *callee_of(const struct maker *m, const struct dwarf_range *call)
 {
-    const struct stub *stub;
     size_t size;
     const uint8_t *code = elf_at(m->image->text, call->low, &size);
     struct insn in;
 
     if (!code || !size)
         return NULL;
-    insn_decode(m->image->text->machine, code, size, call->low, &in);
-    plt_resolve(&m->image->plt, code, &in);
-    stub = in.kind == INSN_CALL ? plt_find(&m->image->plt, in.target) : NULL;
-    return stub ? stub->target : NULL;
+    plt_decode(&m->image->plt, m->image->text->machine, code, size, call->low, &in);
+    return plt_callee(&m->image->plt, &in);
 }
 
 bool tree_takes_share(const struct maker *m)

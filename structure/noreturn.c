@@ -213,8 +213,7 @@ static bool follow(struct search *s, uint64_t at)
         *seen |= bit;
         if (!s->budget--)
             return true;
-        insn_decode(s->n->image->text->machine, s->code + (at - s->low), s->high - at, at, &in);
-        plt_resolve(&s->n->image->plt, s->code + (at - s->low), &in);
+        plt_decode(&s->n->image->plt, s->n->image->text->machine, s->code + (at - s->low), s->high - at, at, &in);
         if (in.kind == INSN_RETURN || in.kind == INSN_JUMP_INDIRECT)
             return true;
         if (in.kind == INSN_STOP)

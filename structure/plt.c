@@ -186,7 +186,7 @@ const struct stub *plt_find(const struct plt *p, uint64_t address)
 
 enum { SLOT_LENGTH = 6, GROUP = 0xff, CALL_SLOT = 0x15, JUMP_SLOT = 0x25 }; /* ff /2 and ff /4 with slot(%rip) */
 
-void plt_resolve(const struct plt *p, const uint8_t *code, struct insn *in)
+static void resolve(const struct plt *p, const uint8_t *code, struct insn *in)
 {
     const uint8_t *end = code + in->length;
     int32_t distance;
@@ -200,4 +200,18 @@ void plt_resolve(const struct plt *p, const uint8_t *code, struct insn *in)
         return;
     in->kind = in->kind == INSN_CALL_INDIRECT ? INSN_CALL : INSN_JUMP;
     in->target = slot;
+}
+
+void plt_decode(const struct plt *p, uint16_t machine, const uint8_t *code, size_t size, uint64_t address,
+                struct insn *out)
+{
+    insn_decode(machine, code, size, address, out);
+    resolve(p, code, out);
+}
+
+const char *plt_callee(const struct plt *p, const struct insn *in)
+{
+    const struct stub *stub = in->kind == INSN_CALL ? plt_find(p, in->target) : NULL;
+
+    return stub && *stub->target ? stub->target : NULL;
 }

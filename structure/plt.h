@@ -36,7 +36,10 @@ void plt_deinit(struct plt *p);
 /* The stub, or the slot, that an address lies in; NULL: none. */
 const struct stub *plt_find(const struct plt *p, uint64_t address);
 
-/* Makes of an indirect call or jump through a slot (`code`: its bytes) a direct one, with the slot as its target. */
-void plt_resolve(const struct plt *p, const uint8_t *code, struct insn *in);
+/* insn_decode, by which an indirect call or jump through a slot is a direct one, with the slot as its target. */
+void plt_decode(const struct plt *p, uint16_t machine, const uint8_t *code, size_t size, uint64_t address,
+                struct insn *out);
+/* The function of another module that an instruction calls, as in stub.target; NULL: it calls none of a known name. */
+const char *plt_callee(const struct plt *p, const struct insn *in);
 
 #endif

@@ -184,7 +184,7 @@ void procedure_decode(const struct image *image, uint64_t low, uint64_t high, st
         high = low + available;
     vec_reserve(out, (high - low) / 4 + 4);
     for (uint64_t at = low; at < high; at += vec_last(out).length)
-        insn_decode(image->text->machine, code + (at - low), high - at, at, vec_add(out));
+        plt_decode(&image->plt, image->text->machine, code + (at - low), high - at, at, vec_add(out));
 }
 
 void procedure_deinit(struct procedure *p)
