@@ -127,14 +127,16 @@ static const char *take_pointer(struct hqp_place *p, const struct insn_detail *d
 }
 
 /* Sets the form that is executed in the instruction's stead. Returns NULL, or the reason why there is none. */
-static const char *take_form(struct hqp_place *p, const struct insn *insn)
+static const char *take_form(struct hqp_place *p)
 {
     struct insn_detail d;
+    struct insn own; /* as it is executed: to the graph a jump through a slot is one to the slot (plt.h) */
 
+    insn_decode(EM_X86_64, p->code, p->length, p->address, &own);
     insn_decode_detail(EM_X86_64, p->code, p->length, p->address, &d);
     p->base = p->index = HQP_NO_REGISTER;
-    p->target = insn->target;
-    switch ((enum insn_kind)insn->kind) {
+    p->target = own.target;
+    switch ((enum insn_kind)own.kind) {
     case INSN_RETURN:
         p->form = HQP_RETURN;
         if (p->code[p->length - 1] != 0xc3 && !(p->length == 3 && p->code[0] == 0xc2))
@@ -172,7 +174,7 @@ static const char *add_place(struct search *s, const struct way_procedure *w, co
         return "its code is not in the file";
     p.length = insn->length;
     memcpy(p.code, code, insn->length);
-    const char *why = take_form(&p, insn);
+    const char *why = take_form(&p);
     if (!why)
         vec_push(&s->out->places, p);
     return why;

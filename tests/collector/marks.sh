@@ -102,6 +102,30 @@ for level in 0 2; do
     check "C++ -O$level: the last part of a name will do" [ "$(visits leaves)" = 3000 ]
 done
 
+# What leaves by a jump through a slot of the loader's (-fno-plt) goes where that slot leads to.
+cat >"$TMP/slots.c" <<'END'
+#include <stdlib.h>
+#include <stdio.h>
+__attribute__((noipa)) static int only(int n) { return abs(n); }
+__attribute__((noipa)) static int last(int n) { return n & 1 ? n : abs(n); }
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += only(i) + last(-2 * i);
+    return printf("%d\n", sum) < 0;
+}
+END
+for options in "-fPIE -pie" "-fno-pie -no-pie"; do
+    # shellcheck disable=SC2086
+    gcc -O2 -g -fno-plt -fno-builtin $options -o "$TMP/slots" "$TMP/slots.c"
+    for by in jumps breakpoints; do
+        HQ_MARKS_BY=$by record --mark only --mark last -- "$TMP/slots"
+        check "slots $options, $by: the program does as ever" [ "$status $(cat "$TMP/out")" = "0 14850" ]
+        check "slots $options, $by: all visits are there" [ "$(visits only) $(visits last)" = "100 100" ]
+    done
+done
+
 # Visits that are left: as long as they were by the program's own clock, though who catches goes on for ten times that; a microsecond each is what
 # marks are rounded to, and a breakpoint or two lie within. Without anything done about it each would last to the next sample.
 # Also where the C library's file has the name that it had before 2.34.
