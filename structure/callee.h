@@ -16,6 +16,6 @@ void callees_close(struct callees *c);
 
 /* The function of another module (GOMP_barrier, without a version) that is called by the instruction before
  * `return_address`; NULL if that is no call of one by its name. Owned by `c`. */
-const char *callee_before(const struct callees *c, uint64_t return_address);
+const char *callee_before(struct callees *c, uint64_t return_address);
 
 #endif

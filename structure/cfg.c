@@ -264,6 +264,25 @@ static void read_pads(struct builder *b)
     range_sort(&b->pads);
 }
 
+static void connect(struct builder *b)
+{
+    mark_leaders(b);
+    resolve_tables(b);
+    make_blocks(b);
+    make_edges(b);
+    if (b->g->unresolved && b->g->entry != CFG_NONE)
+        guess_targets(b);
+}
+
+static void disconnect(struct builder *b)
+{
+    vec_foreach(t, &b->jumps)
+        vec_deinit(&t->targets);
+    vec_deinit(&b->jumps);
+    free(b->block_of);
+    b->block_of = NULL;
+}
+
 void cfg_build(const struct image *image, const struct procedure *p, struct noreturn *noreturn, struct cfg *out)
 {
     struct builder b = {.image = image, .p = p, .noreturn = noreturn, .g = out};
@@ -273,18 +292,18 @@ void cfg_build(const struct image *image, const struct procedure *p, struct nore
     decode(&b);
     b.flags = xcalloc(out->insns.len + 1, 1);
     read_pads(&b);
-    mark_leaders(&b);
-    resolve_tables(&b);
-    make_blocks(&b);
-    make_edges(&b);
-    if (out->unresolved && out->entry != CFG_NONE)
-        guess_targets(&b);
-    vec_foreach(t, &b.jumps)
-        vec_deinit(&t->targets);
-    vec_deinit(&b.jumps);
+    connect(&b);
+    if (cfg_resolve_registers(image, out, &b.pads)) {
+        disconnect(&b);
+        memset(b.flags, 0, out->insns.len);
+        vec_clear(&out->blocks);
+        vec_clear(&out->successors);
+        out->unresolved = 0;
+        connect(&b);
+    }
+    disconnect(&b);
     vec_deinit(&b.pads);
     free(b.flags);
-    free(b.block_of);
 }
 
 void cfg_deinit(struct cfg *g)

@@ -51,4 +51,8 @@ struct cfg_targets {
 /* jumptable.c */
 bool cfg_jump_table(const struct image *image, const struct cfg *g, uint32_t jump, struct cfg_targets *out);
 
+/* Makes direct ones of calls and jumps through registers that hold one address whatever way led there: that of a
+ * procedure, or what lies in a slot (plt.h). Returns whether there were any. registers.c */
+bool cfg_resolve_registers(const struct image *image, struct cfg *g, const struct landing_pads *pads);
+
 #endif

@@ -375,7 +375,7 @@ static void find_calls(struct loop_maker *m)
 {
     vec_foreach(in, &m->cfg->insns)
         if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
-            vec_push(&m->calls, (struct dwarf_range){in->address, in->address + in->length});
+            vec_push(&m->calls, (struct loop_call){in->address, in->address + in->length, in->target});
         else if (in->kind == INSN_BRANCH)
             vec_push(&m->decisions, in->address);
 }

@@ -27,7 +27,7 @@ struct loop_maker {
     VEC(uint32_t) headers; /* blocks, of the loops */
     VEC(struct loop_span) spans;
     VEC(struct loop_branch) branches;
-    VEC(struct dwarf_range) calls;
+    VEC(struct loop_call) calls;
     VEC(uint64_t) decisions;
     VEC(struct loop_near) near;
 };

@@ -48,13 +48,18 @@ struct hq_error *image_open(const char *path, bool servers, struct image *out)
     return NULL;
 }
 
-void image_read(struct image *image)
+void image_read_code(struct image *image)
 {
     symbols_read(image->text, image->files.debug, &image->symbols);
     frames_read(image->text, &image->frames);
-    plt_read(image->text, &image->symbols, &image->plt);
     image->gaps = xcalloc(1, sizeof *image->gaps);
     gaps_init(image->gaps, image->text);
+}
+
+void image_read(struct image *image)
+{
+    image_read_code(image);
+    plt_read(image->text, &image->symbols, &image->plt);
     AUTO_ERROR struct hq_error *err = dwarf_open(image->text, image->files.debug, image->files.alt, &image->dwarf);
 
     if (err)

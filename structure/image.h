@@ -28,8 +28,10 @@ struct image {
 /* Opens the files and reads nothing yet; ended with image_close. `servers`: also asks debuginfod for debug information.
  * "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */
 struct hq_error *image_open(const char *path, bool servers, struct image *out);
-/* Reads symbols, frames and the list of units. */
+/* Reads symbols, frames, stubs and the list of units. */
 void image_read(struct image *image);
+/* Reads symbols and frames: what tells procedures of a file whose debug information is not asked. */
+void image_read_code(struct image *image);
 void image_close(struct image *image);
 
 /* Whether the file has the build-id that the options expect; true if they expect none. */

@@ -50,7 +50,7 @@ enum insn_form {
     INSN_FORM_LOAD,          /* mov or movslq displacement(base, index, scale), reg; width bytes */
     INSN_FORM_COMPARE,       /* cmp $value, reg */
     INSN_FORM_MASK,          /* and $value, reg */
-    INSN_FORM_JUMP_REGISTER, /* jmp *reg */
+    INSN_FORM_JUMP_REGISTER, /* jmp *reg, call *reg */
     INSN_FORM_JUMP_MEMORY,   /* jmp *displacement(base, index, scale) */
 };
 struct insn_detail {
@@ -59,6 +59,7 @@ struct insn_detail {
     uint8_t base, index, scale, width;
     bool is_signed;          /* what is loaded, or added and scaled, is extended by its sign */
     uint64_t value;          /* immediate, displacement or address */
+    uint32_t writes;         /* a bit for each register that it may write, those that a call clobbers left out */
     bool clobbers;           /* a call: the caller-saved registers are lost */
     bool relative;           /* it depends on where it stands */
     uint8_t displacement_at; /* where in it the four bytes lie that are a distance of memory from its end; 0: none do */

@@ -26,17 +26,9 @@ bool tree_is_fortran(const struct maker *m, const struct loop_place *place)
                    !strcasecmp(dot, ".for"));
 }
 
-/* The name of what a call calls in another module, NULL: it does not, or unknown. */
-static const char *callee_of(const struct maker *m, const struct dwarf_range *call)
+static const char *callee_of(const struct maker *m, const struct loop_call *call)
 {
-    size_t size;
-    const uint8_t *code = elf_at(m->image->text, call->low, &size);
-    struct insn in;
-
-    if (!code || !size)
-        return NULL;
-    plt_decode(&m->image->plt, m->image->text->machine, code, size, call->low, &in);
-    return plt_callee(&m->image->plt, &in);
+    return plt_callee(&m->image->plt, call->target);
 }
 
 bool tree_takes_share(const struct maker *m)
@@ -266,7 +258,7 @@ static void name_above_statement(struct maker *m, uint32_t loop)
 }
 
 /* Whether a call asks the runtime for the next part of a loop. */
-static bool asks_for_part(const struct maker *m, const struct dwarf_range *call)
+static bool asks_for_part(const struct maker *m, const struct loop_call *call)
 {
     const char *callee = callee_of(m, call);
 
@@ -292,7 +284,7 @@ bool tree_deals_out(const struct maker *m, uint32_t loop, uint32_t *inner, uint3
             *inner = l;
         }
     for (size_t i = 0; *inner != LOOP_NONE && i < m->loops->call_count; i++) {
-        const struct dwarf_range *call = &m->loops->calls[i];
+        const struct loop_call *call = &m->loops->calls[i];
         const struct piece *piece = piece_before(m, call->low + 1);
 
         *directive = piece ? line_of(m, piece, loop) : 0;

@@ -48,13 +48,18 @@ struct loop_span { /* code whose innermost loop is `loop`; ascending, disjoint; 
     uint32_t loop;
 };
 
+struct loop_call {
+    uint64_t low, high; /* the instruction */
+    uint64_t target;    /* 0: not known */
+};
+
 struct loops {
     struct loop *list;
     struct loop_span *spans;
     struct loop_branch *branches;
-    struct loop_near *near;    /* in the order of the loops */
-    struct dwarf_range *calls; /* the call instructions, ascending; none if there are no loops */
-    uint64_t *decisions;       /* the conditional branches, likewise */
+    struct loop_near *near;  /* in the order of the loops */
+    struct loop_call *calls; /* ascending; none if there are no loops */
+    uint64_t *decisions;     /* the conditional branches, likewise */
     size_t count, span_count, branch_count, call_count, decision_count, near_count;
 };
 

@@ -15,15 +15,17 @@ struct slots {
     size_t lazy; /* the first `lazy` were those of .rela.plt, in its order, before sorting */
 };
 
-static const char *symbol_name(struct elf *text, const uint8_t *symbols, size_t symbols_size, const uint8_t *strings,
-                               size_t strings_size, uint64_t index)
+/* NULL: it has none, or is data. */
+static const char *procedure_name(const uint8_t *symbols, size_t symbols_size, const uint8_t *strings,
+                                  size_t strings_size, uint64_t index)
 {
     Elf64_Sym sym;
 
-    (void)text;
     if (!index || index >= symbols_size / sizeof sym)
         return NULL;
     memcpy(&sym, symbols + index * sizeof sym, sizeof sym);
+    if (ELF64_ST_TYPE(sym.st_info) == STT_OBJECT || ELF64_ST_TYPE(sym.st_info) == STT_TLS)
+        return NULL;
     return elf_string(strings, strings_size, sym.st_name);
 }
 
@@ -45,7 +47,7 @@ static void read_slots(struct elf *text, const char *table, const struct symbols
         memcpy(&r, data + at, sizeof r);
         uint32_t type = (uint32_t)ELF64_R_TYPE(r.r_info);
         if (type == arch->jump_slot || type == arch->glob_dat) {
-            name = symbol_name(text, symbols, symbols_size, strings, strings_size, ELF64_R_SYM(r.r_info));
+            name = procedure_name(symbols, symbols_size, strings, strings_size, ELF64_R_SYM(r.r_info));
         } else if (type == arch->irelative) {
             const struct symbol *resolver = symbols_at(known, (uint64_t)r.r_addend);
 
@@ -209,9 +211,9 @@ void plt_decode(const struct plt *p, uint16_t machine, const uint8_t *code, size
     resolve(p, code, out);
 }
 
-const char *plt_callee(const struct plt *p, const struct insn *in)
+const char *plt_callee(const struct plt *p, uint64_t target)
 {
-    const struct stub *stub = in->kind == INSN_CALL ? plt_find(p, in->target) : NULL;
+    const struct stub *stub = plt_find(p, target);
 
     return stub && *stub->target ? stub->target : NULL;
 }

@@ -39,7 +39,7 @@ const struct stub *plt_find(const struct plt *p, uint64_t address);
 /* insn_decode, by which an indirect call or jump through a slot is a direct one, with the slot as its target. */
 void plt_decode(const struct plt *p, uint16_t machine, const uint8_t *code, size_t size, uint64_t address,
                 struct insn *out);
-/* The function of another module that an instruction calls, as in stub.target; NULL: it calls none of a known name. */
-const char *plt_callee(const struct plt *p, const struct insn *in);
+/* The function of another module that a call of `target` calls, as in stub.target; NULL: none of a known name. */
+const char *plt_callee(const struct plt *p, uint64_t target);
 
 #endif

@@ -162,6 +162,26 @@ static bool writes(uint32_t word)
     return (group & 5) == 4 && !(word >> 26 & 1) && (word >> 22 & 3);
 }
 
+/* The general registers that an instruction may write; of stores and vectors more than it does. */
+static uint32_t written(uint32_t word)
+{
+    uint32_t rd = 1u << (word & 31), rn = 1u << (word >> 5 & 31), second = 1u << (word >> 10 & 31),
+             rs = 1u << (word >> 16 & 31), vector = word >> 26 & 1, set = 0;
+
+    if ((word >> 25 & 5) != 4) {
+        set = rd;
+    } else if ((word & 0x3a000000) == 0x28000000) { /* pairs */
+        set = (vector ? 0 : rd | second) | (word >> 23 & 1 ? rn : 0);
+    } else if ((word & 0x3f000000) == 0x08000000 || (word & 0x3b200c00) == 0x38200000) { /* exclusive, atomic */
+        set = rd | second | rs;
+    } else {
+        bool back = (word & 0x3b200400) == 0x38000400 || ((word & 0xbe800000) == 0x0c800000);
+
+        set = (vector ? 0 : rd) | (back ? rn : 0);
+    }
+    return set & ~(1u << ZERO_OR_SP);
+}
+
 static void decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
 {
     *out = (struct insn_detail){.form = INSN_FORM_OTHER,
@@ -177,7 +197,9 @@ static void decode_detail(const uint8_t *code, size_t size, uint64_t address, st
     decode(code, size, address, &insn);
     out->relative = insn.target != 0;
     out->clobbers = insn.kind == INSN_CALL || insn.kind == INSN_CALL_INDIRECT;
-    if (insn.kind == INSN_JUMP_INDIRECT) {
+    if (insn.kind == INSN_OTHER)
+        out->writes = written(word);
+    if (insn.kind == INSN_JUMP_INDIRECT || insn.kind == INSN_CALL_INDIRECT) {
         out->form = INSN_FORM_JUMP_REGISTER;
         out->reg = number(word >> 5);
         return;

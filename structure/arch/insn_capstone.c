@@ -133,6 +133,13 @@ static uint8_t number(x86_reg reg)
     }
 }
 
+static uint32_t bit_of(x86_reg reg)
+{
+    uint8_t n = number(reg);
+
+    return n == INSN_NO_REGISTER ? 0 : 1u << n;
+}
+
 static enum insn_form form_of(unsigned id, const cs_x86_op *op, int count)
 {
     bool to_register = op[0].type == X86_OP_REG, wide = to_register && op[0].size >= 4;
@@ -157,6 +164,7 @@ static enum insn_form form_of(unsigned id, const cs_x86_op *op, int count)
         if (op[0].type == X86_OP_MEM)
             return INSN_FORM_JUMP_MEMORY;
         return to_register ? INSN_FORM_JUMP_REGISTER : INSN_FORM_OTHER;
+    case X86_INS_CALL: return to_register ? INSN_FORM_JUMP_REGISTER : INSN_FORM_OTHER;
     default: return INSN_FORM_OTHER;
     }
 }
@@ -206,6 +214,11 @@ void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, st
             if (op[i].mem.base == X86_REG_RIP && in->detail->x86.encoding.disp_size == 4)
                 out->displacement_at = in->detail->x86.encoding.disp_offset;
         }
+    for (int i = 0; i < count; i++)
+        if (op[i].type == X86_OP_REG && (op[i].access & CS_AC_WRITE))
+            out->writes |= bit_of(op[i].reg);
+    for (int i = 0; i < in->detail->regs_write_count; i++)
+        out->writes |= bit_of((x86_reg)in->detail->regs_write[i]);
     if (out->form == INSN_FORM_OTHER && !(count && op[0].access & CS_AC_WRITE))
         out->reg = INSN_NO_REGISTER;
 }

@@ -104,6 +104,7 @@ static enum insn_form form_of(const ZydisDecodedInstruction *in, const ZydisDeco
         if (op[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
             return INSN_FORM_JUMP_MEMORY;
         return to_register ? INSN_FORM_JUMP_REGISTER : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_CALL: return to_register ? INSN_FORM_JUMP_REGISTER : INSN_FORM_OTHER;
     default: return INSN_FORM_OTHER;
     }
 }
@@ -143,6 +144,12 @@ void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, st
     for (size_t i = 0; i < in.operand_count; i++)
         if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && op[i].mem.base == ZYDIS_REGISTER_RIP && in.raw.disp.size == 32)
             out->displacement_at = in.raw.disp.offset;
+    for (size_t i = 0; i < in.operand_count; i++) {
+        uint8_t reg = op[i].type == ZYDIS_OPERAND_TYPE_REGISTER ? number(op[i].reg.value) : INSN_NO_REGISTER;
+
+        if (reg != INSN_NO_REGISTER && (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+            out->writes |= 1u << reg;
+    }
     bool writes = in.operand_count_visible && (op[0].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
     if (out->form == INSN_FORM_OTHER && !writes)
         out->reg = INSN_NO_REGISTER;

@@ -383,6 +383,32 @@ for calls in -fplt -fno-plt; do
     done
     check "$calls: and so in regions" "$HQ" "$DB" 'regions expect any waiting > 0.2s'
 done
+# clang reads the slot once for several calls, which then go through a register.
+cat >"$TMP/held.c" <<'C'
+#include <unistd.h>
+void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
+void GOMP_barrier(void);
+int omp_get_thread_num(void);
+static void region(void *unused)
+{
+    (void)unused;
+    if (omp_get_thread_num() == 0)
+        usleep(100000);
+    GOMP_barrier();
+    __asm__ volatile("");
+    GOMP_barrier();
+    __asm__ volatile("");
+}
+int main(void)
+{
+    for (int step = 0; step < 5; step++)
+        GOMP_parallel(region, 0, 2, 0);
+    return 0;
+}
+C
+clang -O2 -g -fno-plt -o "$TMP/held" "$TMP/held.c" -l:libgomp.so.1
+record -e REALTIME@200/s -- "$TMP/held"
+check "a barrier that is called through a register: a wait there is one" "$HQ" "$DB" 'procedures of "[barrier]" expect any realtime > 0.2s'
 cat >"$TMP/many.c" <<'C'
 #include <time.h>
 int main(void)

@@ -4,9 +4,9 @@
  * linkage stub or (-fno-plt) through the slot that the loader fills. What stands behind such a call is other code.
  *
  *! build: gcc -O2 -fPIC -shared | gcc -O1 -fPIC -shared -fno-plt | clang -O2 -fPIC -shared -fno-plt
- *! ada: loops elements when gcc
- *! fortran: loops elements2 when gcc
- *! sanitized: loops elements3 when gcc
+ *! ada: loops elements
+ *! fortran: loops elements2
+ *! sanitized: loops elements3
  *! goes_on: loops elements4
  *! last: loops elements5
  */
