@@ -44,6 +44,7 @@ struct row *table_add_row(struct table *t)
     struct row *r = vec_add(&t->rows);
 
     r->name = "";
+    r->profile = HQDB_NONE;
     r->cells = ARENA_ARRAY(&t->arena, t->columns.len, struct cell);
     for (size_t i = 0; i < t->columns.len; i++)
         r->cells[i] = (struct cell){.number = NAN, .base = NAN, .ci = NAN};

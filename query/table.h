@@ -10,6 +10,7 @@
 #include "common/arena.h"
 #include "common/units.h"
 #include "common/vec.h"
+#include "format/database.h"
 #include "format/scope.h"
 #include "query/picture/palette.h"
 #include <stdbool.h>
@@ -72,6 +73,8 @@ struct row {
     const char *key;  /* what it is known by in another build: "procedure main", "loop 2/3 of solve" (of three); NULL:
                          nothing, as lines */
     struct tint tint; /* for pictures of it; told where `as svg` is asked for */
+    uint32_t profile; /* of a row of profiles the first; HQDB_NONE. Names need not tell such rows apart: a process has
+                         one for each program that it executed */
     struct cell *cells; /* one a column */
 };
 

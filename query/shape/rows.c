@@ -251,6 +251,7 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->call_file = keep_text(run, f.call_file);
         row->call_line = f.call_line;
         row->times = e->times;
+        row->profile = e->node.profile;
         row->key = row_key(run, e);
         if (is_drawn(run))
             row->tint = values_tint(run, e->node.scope);

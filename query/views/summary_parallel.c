@@ -3,7 +3,6 @@
 #include "common/numbers.h"
 #include "db/runtimes.h"
 #include "query/choose/helpers.h"
-#include "query/choose/profiles.h"
 #include "query/choose/timeline.h"
 #include "query/output/number.h"
 #include "query/pattern/waits.h"
@@ -93,32 +92,28 @@ static double chance(const struct summary *s, double mean, size_t n)
     return (sqrt(2 * log((double)n)) + 2) * sqrt(mean * s->total / (double)m->total_count);
 }
 
-/* Whether so many threads lived at one time: of such as took turns, nobody waits for the busiest. */
-static bool lived_at_once(const struct summary *s, size_t threads)
+static bool is_balanced(const struct row *thread)
 {
-    AUTO(profiles_group_deinit) struct groups_of_profiles g = {0};
+    return thread->profile != HQDB_NONE && !(thread->flags & ROW_ASIDE) && !isnan(thread->cells[0].number);
+}
+
+/* Whether the threads that are balanced, rows without a number left out, all lived at one time: of such as took turns,
+ * nobody waits for the busiest. */
+static bool lived_at_once(const struct summary *s, const struct table *threads)
+{
     struct timeline line = timeline_of(s->run->tree->db);
-    VEC(uint64_t) begins = {0}, ends = {0};
-    size_t most = 0, gone = 0;
+    uint64_t last_begin = 0, first_end = UINT64_MAX;
 
-    profiles_group(&s->run->selection, PER_THREAD, PROFILES_COUNTED, &g);
-    for (uint32_t i = 0; i < g.count; i++) {
-        uint32_t p = g.profiles[g.start[i]];
+    vec_foreach(r, &threads->rows) {
+        if (!is_balanced(r))
+            continue;
+        uint64_t begin = timeline_start(&line, r->profile);
+        uint64_t end = line.db->profiles[r->profile].end_us ? timeline_end(&line, r->profile) : UINT64_MAX;
 
-        vec_push(&begins, timeline_start(&line, p));
-        vec_push(&ends, line.db->profiles[p].end_us ? timeline_end(&line, p) : UINT64_MAX);
+        last_begin = begin > last_begin ? begin : last_begin;
+        first_end = end < first_end ? end : first_end;
     }
-    vec_sort(&begins, compare_u64);
-    vec_sort(&ends, compare_u64);
-    for (size_t i = 0; i < begins.len; i++) {
-        /* In a damaged database one may end before it begins. */
-        while (gone <= i && ends.data[gone] <= begins.data[i])
-            gone++;
-        most = i + 1 - gone > most ? i + 1 - gone : most;
-    }
-    vec_deinit(&begins);
-    vec_deinit(&ends);
-    return most >= threads;
+    return last_begin < first_end;
 }
 
 /* How much of what the threads of its number did, of all processes, the busiest one did, in percent. */
@@ -189,7 +184,7 @@ static struct hq_error *set_roles_aside(struct summary *s, struct table *threads
         bool in = false;
 
         vec_foreach(q, &t->rows)
-            in |= !strcmp(q->name, r->name) && q->cells[0].number > 0;
+            in |= q->profile == r->profile && q->cells[0].number > 0;
         found |= in && r == busiest;
         if (in || r->flags & ROW_ASIDE)
             continue;
@@ -224,7 +219,7 @@ struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
 
         if (r->flags & ROW_ASIDE)
             aside++;
-        if (isnan(x) || r->flags & ROW_ASIDE || strncmp(r->name, who, strlen(who)))
+        if (!is_balanced(r) || strncmp(r->name, who, strlen(who)))
             continue;
         n++;
         sum += x;
@@ -241,7 +236,7 @@ struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
     double mean = n ? sum / (double)n : 0, saved = most - mean;
 
     if (n > 1 && saved * (double)n > WORTH_SAVING * s->total && saved > chance(s, mean, n) &&
-        (of_ranks || lived_at_once(s, n))) {
+        (of_ranks || lived_at_once(s, t))) {
         char part[NUMBER_MAX];
 
         percent_text(part, saved, most, false);
