@@ -22,6 +22,8 @@ struct sort_program {
     bool ascending;
 };
 
+enum falls { FALLS_UNKNOWN, FALLS_NOT, FALLS };
+
 struct run {
     struct query_env *env;
     const struct query *query;
@@ -42,7 +44,7 @@ struct run {
     struct program *by;    /* hot path */
     double *totals;        /* [2 * measures] what shares are of */
     double *wholes;        /* the same, but the real change in the slots of a change */
-    bool *falls;           /* by measure: some of its values are below zero, so a part may exceed the whole */
+    enum falls *falls;     /* by measure, for values_fall */
     const char
         *doubt; /* why its rows may be others than they seem: nothing is expected of them; NULL: they are right */
     const char *unknown; /* what chooses the rows names nothing that is known, or was not measured: why; NULL */

@@ -74,7 +74,7 @@ static bool cancels(struct run *run, const struct entry *e, size_t measure)
 {
     const int64_t *sums = run->selection.measures.data[measure].sums;
 
-    if (!run->falls[measure])
+    if (!values_fall(run, measure))
         return false;
     node_ranges(run->tree, &e->node, false, &run->ranges);
     vec_foreach(r, &run->ranges)

@@ -128,20 +128,28 @@ static bool has_negative(const struct measure *m, size_t positions)
     return false;
 }
 
+bool values_fall(struct run *run, size_t measure)
+{
+    enum falls *known = &run->falls[measure];
+
+    if (*known == FALLS_UNKNOWN)
+        *known = has_negative(&run->selection.measures.data[measure], run->tree->position_count) ? FALLS : FALLS_NOT;
+    return *known == FALLS;
+}
+
 struct hq_error *values_load(struct run *run)
 {
     size_t n = run->selection.measures.len;
 
     run->totals = ARENA_ARRAY(&run->arena, 2 * n, double);
     run->wholes = ARENA_ARRAY(&run->arena, 2 * n, double);
-    run->falls = ARENA_ARRAY(&run->arena, n + 1, bool);
+    run->falls = ARENA_ARRAY(&run->arena, n + 1, enum falls);
     for (size_t i = 0; i < n; i++) {
         run->totals[2 * i] = run->totals[2 * i + 1] = run->wholes[2 * i] = run->wholes[2 * i + 1] = NAN;
         if (!run->binding.used[i])
             continue;
         HQ_TRY(selection_load(&run->selection, i));
         total_of(run, i);
-        run->falls[i] = has_negative(&run->selection.measures.data[i], run->tree->position_count);
     }
     for (size_t i = 0; i < run->columns.len; i++) {
         struct column *c = &run->table->columns.data[i];

@@ -11,6 +11,9 @@
 
 /* Loads the measures that the bound clauses use, and what shares and columns are of: run->totals, run->wholes. */
 struct hq_error *values_load(struct run *run);
+/* Whether some values of a loaded measure are below zero, so a part may exceed the whole. Looked at when it is asked
+ * for first: few queries do, and that reads all of them. */
+bool values_fall(struct run *run, size_t measure);
 /* The slots of a node, all that are used; the others NaN. */
 void values_measure(struct run *run, const struct node *n, double *slots);
 void values_facts(struct run *run, const struct node *n, int depth, struct facts *out);

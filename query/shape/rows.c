@@ -28,21 +28,21 @@ static bool satisfies(struct run *run, struct entry *e)
 }
 
 /* `metric > constant` bounds every row below too where no value is negative: no row has more than its parent. */
-static bool bounded_below(const struct run *run, const struct program *p, const struct entry *e)
+static bool bounded_below(struct run *run, const struct program *p, const struct entry *e)
 {
     bool less = p->op == OP_LT || p->op == OP_LE, strict = p->op == OP_LT || p->op == OP_GT;
     const struct program *metric = p->args[less], *bound = p->args[!less];
     struct point at = entry_point(run, e, NULL);
 
     if (p->op < OP_LT || metric->kind != PROGRAM_SLOT || !bound->constant ||
-        run->selection.measures.data[metric->slot / 2].side == SIDE_DELTA || run->falls[metric->slot / 2])
+        run->selection.measures.data[metric->slot / 2].side == SIDE_DELTA)
         return false;
     double inclusive = e->slots[metric->slot & ~1u], least = program_number(bound, &at);
 
-    return strict ? inclusive <= least : inclusive < least;
+    return (strict ? inclusive <= least : inclusive < least) && !values_fall(run, metric->slot / 2);
 }
 
-static bool excludes(const struct run *run, const struct program *p, const struct entry *e)
+static bool excludes(struct run *run, const struct program *p, const struct entry *e)
 {
     if (p->kind != PROGRAM_BINARY)
         return false;
@@ -51,7 +51,7 @@ static bool excludes(const struct run *run, const struct program *p, const struc
     return p->op >= OP_LT && p->op <= OP_GE && bounded_below(run, p, e);
 }
 
-static bool nothing_below(const struct run *run, const struct entry *e)
+static bool nothing_below(struct run *run, const struct entry *e)
 {
     for (size_t i = 0; i < run->where.len; i++)
         if (excludes(run, run->where.data[i], e))
@@ -75,7 +75,7 @@ static bool expects_all_rows(const struct run *run)
     return run->query->expect.len && !(run->query->view.of && !rows_filtered(run));
 }
 
-static bool wants_kids(const struct run *run, const struct entry *e)
+static bool wants_kids(struct run *run, const struct entry *e)
 {
     if (rows_filtered(run) || expects_all_rows(run))
         return !nothing_below(run, e);
