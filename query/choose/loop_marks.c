@@ -22,13 +22,9 @@ struct marks {
     VEC(struct loop_lines) lines;
 };
 
-static struct loop_key key_of(const struct tree *t, uint32_t loop, struct pairing *names, bool old)
+static struct loop_key key_of(const struct tree *t, uint32_t loop, const uint32_t *names)
 {
-    uint32_t host = tree_enclosing(t, loop, SCOPE_PROCEDURE);
-
-    if (host == HQDB_NONE)
-        return (struct loop_key){0, 0};
-    return (struct loop_key){pairing_procedure(names, t, tree_scope(t, host), old), tree_scope(t, loop)->ordinal};
+    return (struct loop_key){names[loop], tree_scope(t, loop)->ordinal};
 }
 
 /* ---- what is called ---- */
@@ -47,17 +43,18 @@ static uint32_t loop_around(const struct tree *t, uint32_t c)
     return HQDB_NONE;
 }
 
-static void note_calls(struct marks *m, const struct tree *t, struct pairing *names, bool old)
+static void note_calls(struct marks *m, const struct tree *t, const uint32_t *names, bool old)
 {
     for (uint32_t c = 1; c < t->context_count; c++) {
-        const struct hqdb_scope *s = tree_scope(t, tree_scope_of(t, c));
-        uint32_t loop = s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE ? loop_around(t, c) : HQDB_NONE;
-        struct loop_key key = loop == HQDB_NONE ? (struct loop_key){0, 0} : key_of(t, loop, names, old);
+        uint32_t scope = tree_scope_of(t, c);
+        enum scope_kind kind = tree_scope(t, scope)->kind;
+        uint32_t loop = kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE ? loop_around(t, c) : HQDB_NONE;
+        struct loop_key key = loop == HQDB_NONE ? (struct loop_key){0, 0} : key_of(t, loop, names);
 
         if (!key.procedure)
             continue;
-        uint32_t callee = pairing_procedure(names, t, s, old),
-                 call[2] = {keymap_add(&m->loops[old], &key, NULL), callee}, called[2] = {key.procedure, callee};
+        uint32_t call[2] = {keymap_add(&m->loops[old], &key, NULL), names[scope]},
+                 called[2] = {key.procedure, names[scope]};
 
         keymap_add(&m->calls[old], call, NULL);
         keymap_add(&m->called[old], called, NULL);
@@ -99,11 +96,11 @@ static uint32_t line_within(const struct tree *t, uint32_t loop)
                : 0;
 }
 
-static void note_lines(struct marks *m, const struct tree *t, struct pairing *names, bool old)
+static void note_lines(struct marks *m, const struct tree *t, const uint32_t *names, bool old)
 {
     for (uint32_t i = 0; i < t->scope_count; i++) {
         uint32_t line = tree_scope(t, i)->kind == SCOPE_LOOP ? line_within(t, i) : 0;
-        struct loop_key key = line ? key_of(t, i, names, old) : (struct loop_key){0, 0};
+        struct loop_key key = line ? key_of(t, i, names) : (struct loop_key){0, 0};
         bool is_new;
 
         if (!key.procedure)
@@ -130,7 +127,7 @@ static void find_shifted(const struct marks *m, struct map *shifted)
     }
 }
 
-void loop_marks(const struct tree *const sides[2], struct pairing *names, struct map *crossed, struct map *shifted)
+void loop_marks(const struct tree *const sides[2], uint32_t *const names[2], struct map *crossed, struct map *shifted)
 {
     struct marks m = {0};
 
@@ -139,12 +136,14 @@ void loop_marks(const struct tree *const sides[2], struct pairing *names, struct
         keymap_init(&m.loops[i], sizeof(struct loop_key));
         keymap_init(&m.calls[i], 2 * sizeof(uint32_t));
         keymap_init(&m.called[i], 2 * sizeof(uint32_t));
-        note_calls(&m, sides[i], names, i);
-        note_lines(&m, sides[i], names, i);
+        note_calls(&m, sides[i], names[i], i);
+        if (shifted)
+            note_lines(&m, sides[i], names[i], i);
     }
     for (int i = 0; i < 2; i++)
         find_crossed(&m, i, crossed);
-    find_shifted(&m, shifted);
+    if (shifted)
+        find_shifted(&m, shifted);
     for (int i = 0; i < 2; i++) {
         keymap_deinit(&m.loops[i]);
         keymap_deinit(&m.calls[i]);

@@ -8,13 +8,13 @@
 #define HQ_QUERY_LOOP_MARKS_H
 
 #include "common/map.h"
-#include "query/choose/pairing.h"
+#include "query/tree/tree.h"
 
 /*
- * Adds to `crossed` the procedures (by the numbers of `names`) of which a loop calls nothing that it calls on the other
- * side, and something that another loop of the procedure calls there; and to `shifted` those of which a loop is
- * written on another line of it.
+ * Adds to `crossed` the procedures of which a loop calls nothing that it calls on the other side, and something that
+ * another loop of the procedure calls there; and to `shifted`, unless that is NULL, those of which a loop is written on
+ * another line of it. `names`: by side and scope, as pairing_procedures gives them.
  */
-void loop_marks(const struct tree *const sides[2], struct pairing *names, struct map *crossed, struct map *shifted);
+void loop_marks(const struct tree *const sides[2], uint32_t *const names[2], struct map *crossed, struct map *shifted);
 
 #endif

@@ -205,6 +205,22 @@ uint32_t pairing_procedure(struct pairing *p, const struct tree *t, const struct
     return *tree_text(t, s->linkage) && !p->no_linkage && map_get(&p->alike, name, 0) ? telling_of(p, t, s) : name;
 }
 
+uint32_t *pairing_procedures(struct pairing *p, const struct tree *t, bool old)
+{
+    uint32_t *names = xcalloc((size_t)t->scope_count + 1, sizeof *names);
+
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (is_procedure(tree_scope(t, i)))
+            names[i] = pairing_procedure(p, t, tree_scope(t, i), old);
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        uint32_t host = tree_scope(t, i)->kind == SCOPE_LOOP ? tree_enclosing(t, i, SCOPE_PROCEDURE) : HQDB_NONE;
+
+        if (host != HQDB_NONE)
+            names[i] = names[host];
+    }
+    return names;
+}
+
 /* ---- bodies of parallel regions ---- */
 
 static size_t home_length(const char *name)

@@ -35,6 +35,9 @@ void pairing_deinit(struct pairing *p);
 uint32_t pairing_name(struct pairing *p, const char *name);
 /* of a procedure or inlined procedure; */
 uint32_t pairing_procedure(struct pairing *p, const struct tree *t, const struct hqdb_scope *s, bool old);
+/* of all of them that a side has, by scope, and of loops that of the procedure they are in; 0 of anything else, and
+ * where that is not known. The caller frees it; */
+uint32_t *pairing_procedures(struct pairing *p, const struct tree *t, bool old);
 /* of the procedure in which the body of a parallel region is written; 0 if its name does not tell; */
 uint32_t pairing_home(struct pairing *p, const char *body);
 /* of a load module: libgomp.so.1 and libgomp.so.1.0.0 are one. */

@@ -26,17 +26,10 @@ static bool is_recounted(const struct loops_known *k, uint32_t name)
     return here && there && here != there;
 }
 
-/* The name of the procedure whose loop a scope is, if the numbers of its loops say nothing; 0. */
-static uint32_t unknown_of(const struct tree *t, uint32_t scope, bool old, struct pairing *names,
-                           const struct loops_known *k)
+/* Whether the numbers of the loops of a procedure say nothing. */
+static bool is_unknown(const struct loops_known *k, uint32_t name)
 {
-    uint32_t host = tree_scope(t, scope)->kind == SCOPE_LOOP ? tree_enclosing(t, scope, SCOPE_PROCEDURE) : HQDB_NONE;
-
-    if (host == HQDB_NONE)
-        return 0;
-    uint32_t name = pairing_procedure(names, t, tree_scope(t, host), old);
-
-    return is_recounted(k, name) || map_find(&k->crossed, name) ? name : 0;
+    return name && (is_recounted(k, name) || map_find(&k->crossed, name));
 }
 
 static void tell(const struct loops_known *k, const struct pairing *names, uint32_t first, bool more,
@@ -62,7 +55,7 @@ static void tell_shifted(const struct loops_known *k, const struct pairing *name
     size_t told = 0, pos = 0;
 
     for (uint64_t name, value; map_next(&k->shifted, &pos, &name, &value);)
-        if (map_get(&k->counts[0], name, 0) > 1 && !is_recounted(k, (uint32_t)name) && !map_find(&k->crossed, name)) {
+        if (map_get(&k->counts[0], name, 0) > 1 && !is_unknown(k, (uint32_t)name)) {
             first = !first || name < first ? (uint32_t)name : first;
             told++;
         }
@@ -78,32 +71,35 @@ void recounted_loops(const struct tree *const sides[2], struct pairing *names, b
                      bool *out[2])
 {
     struct loops_known known = {0};
+    uint32_t *procedures[2], first = 0;
     struct map told = {0};
-    uint32_t first = 0;
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        procedures[i] = pairing_procedures(names, sides[i], i);
         for (uint32_t k = 0; k < sides[i]->scope_count; k++) {
             const struct hqdb_scope *p = tree_scope(sides[i], k);
 
             if (p->kind == SCOPE_PROCEDURE && p->ordinal)
-                add_count(&known.counts[i], pairing_procedure(names, sides[i], p, i), p->ordinal);
+                add_count(&known.counts[i], procedures[i][k], p->ordinal);
         }
-    loop_marks(sides, names, &known.crossed, &known.shifted);
+    }
+    loop_marks(sides, procedures, &known.crossed, shown ? &known.shifted : NULL);
     for (int i = 0; i < 2; i++) {
         out[i] = xcalloc((size_t)sides[i]->scope_count + 1, sizeof *out[i]);
         for (uint32_t k = 0; k < sides[i]->scope_count; k++) {
-            uint32_t name = unknown_of(sides[i], k, i, names, &known);
+            uint32_t name = procedures[i][k];
 
-            out[i][k] = name != 0;
+            if (tree_scope(sides[i], k)->kind != SCOPE_LOOP || !is_unknown(&known, name))
+                continue;
+            out[i][k] = true;
             first = first ? first : name;
-            if (name)
-                map_put(&told, name, 1);
+            map_put(&told, name, 1);
         }
+        free(procedures[i]);
     }
     if (first)
         tell(&known, names, first, told.len > 1, s);
-    if (shown)
-        tell_shifted(&known, names, s);
+    tell_shifted(&known, names, s);
     map_deinit(&known.counts[0]);
     map_deinit(&known.counts[1]);
     map_deinit(&known.crossed);
