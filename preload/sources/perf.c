@@ -185,17 +185,23 @@ static void missed_changing(uint64_t missed)
     own.in_kernel += missed - own.in_region;
 }
 
+/* Only a clock of user mode has to know at each sample where the thread has been since. */
+static bool looks_for_held(void)
+{
+    return perf.kind == HQM_CLOCK_PERF_USER;
+}
+
 /* Returns how many periods were missed; none yet while the collector is at work in the thread. */
 static uint64_t missed(int64_t rest, int64_t period)
 {
     uint64_t periods = unseen(rest, period);
 
     own.in_region = 0;
-    if (!guard_enter())
+    if ((!periods && !looks_for_held()) || !guard_enter())
         return 0;
-    if (perf.kind == HQM_CLOCK_PERF_USER)
+    if (looks_for_held())
         missed_held(rest - own.credit, period, periods);
-    else if (periods)
+    else
         missed_changing(periods);
     guard_leave();
     return periods;
@@ -302,7 +308,8 @@ HOT void perf_overflow(ucontext_t *context)
         own.in_kernel = 0;
     if (weight)
         sample(own.event, weight, context);
-    marks_held_seen();
+    if (looks_for_held())
+        marks_held_seen();
     self.late_ns = 0;
     marks.as_of_ns = 0;
     if (!perf.insists && !raw_frozen && own.counted - own.looked >= LOOK)
