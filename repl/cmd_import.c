@@ -66,14 +66,17 @@ static bool is_word(const char *operand)
     return strcmp(operand, "-") && !strpbrk(operand, "./") && file_is_absent(operand);
 }
 
-/* A file that is given twice would count twice. */
-static const char *given_twice(const char *const *files, size_t count)
+/* A file that is given twice, by whatever names, would count twice. */
+static int refuse_twice(const char *const *files, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        for (size_t k = 0; k < i; k++)
+        for (size_t k = 0; k < i; k++) {
             if (!strcmp(files[i], files[k]))
-                return files[i];
-    return NULL;
+                return command_usage("import", "%s is given twice", files[i]);
+            if (file_is_same(files[i], files[k]))
+                return command_usage("import", "%s and %s are one file", files[k], files[i]);
+        }
+    return HQ_OK;
 }
 
 static int run(const struct opt_args *args)
@@ -101,10 +104,10 @@ static int run(const struct opt_args *args)
         return command_usage("import", "the file to import is missing");
     if (!output)
         return command_usage("import", "the database to make is missing: -o DB");
-    const char *twice = given_twice(args->operands.data + first, args->operands.len - first);
+    int twice = refuse_twice(args->operands.data + first, args->operands.len - first);
 
     if (twice)
-        return command_usage("import", "%s is given twice", twice);
+        return twice;
     for (size_t i = first; i < args->operands.len; i++)
         vec_push(&files, (struct import_file){.path = args->operands.data[i], .format = format});
     struct hq_error *error = import_files(files.data, files.len, output);
