@@ -22,6 +22,11 @@ static const char *kind_of(mode_t mode)
                                             : "something else";
 }
 
+struct file_stamp file_stamp_of(const struct stat *st)
+{
+    return (struct file_stamp){st->st_dev, st->st_ino, (uint64_t)st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec};
+}
+
 static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
 {
     struct stat st;
@@ -40,10 +45,7 @@ static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
     out->data = out->mapping ? out->mapping : (const uint8_t *)"";
     out->size = (size_t)st.st_size;
     out->path = xstrdup(path);
-    out->opened.device = st.st_dev;
-    out->opened.inode = st.st_ino;
-    out->opened.seconds = st.st_mtim.tv_sec;
-    out->opened.nanoseconds = st.st_mtim.tv_nsec;
+    out->opened = file_stamp_of(&st);
     if (out->mapping)
         out->guard = guard_add(out->mapping, out->size, out->path, GUARD_END);
     return NULL;
@@ -66,12 +68,11 @@ enum file_change file_map_change(const struct file_map *map)
 
     if (stat(map->path, &st) != 0)
         return errno == ENOENT || errno == ENOTDIR ? FILE_GONE : FILE_AS_OPENED;
-    if (st.st_dev != map->opened.device || st.st_ino != map->opened.inode)
-        return FILE_REPLACED;
-    return (size_t)st.st_size == map->size && st.st_mtim.tv_sec == map->opened.seconds &&
-                   st.st_mtim.tv_nsec == map->opened.nanoseconds
-               ? FILE_AS_OPENED
-               : FILE_WRITTEN;
+    struct file_stamp now = file_stamp_of(&st);
+
+    if (!memcmp(&now, &map->opened, sizeof now))
+        return FILE_AS_OPENED;
+    return now.device == map->opened.device && now.inode == map->opened.inode ? FILE_WRITTEN : FILE_REPLACED;
 }
 
 void file_map_close(struct file_map *map)

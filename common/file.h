@@ -17,6 +17,15 @@
 
 /* ---- reading ---- */
 
+/* Which file it is, and when it was written last: as long as these are equal nobody has written into it, or he has set
+ * the time back. Not its time of change, which a link to it changes, too, and noting that it was used (kept.h). */
+struct file_stamp {
+    uint64_t device, inode, size;
+    int64_t seconds, nanoseconds;
+};
+struct stat;
+struct file_stamp file_stamp_of(const struct stat *st);
+
 /*
  * A regular file in memory, read-only. An empty file has data != NULL and size 0. If somebody truncates the file in
  * place meanwhile, access ends the process with a sentence (common/guard.h): this project's own files are only ever
@@ -26,12 +35,9 @@ struct file_map {
     const uint8_t *data;
     size_t size;
     char *path;
-    void *mapping;       /* private: NULL for an empty file */
-    struct guard *guard; /* private: of the mapping */
-    struct {
-        uint64_t device, inode;
-        int64_t seconds, nanoseconds; /* when it was written last */
-    } opened;                         /* private */
+    void *mapping;            /* private, as all below: NULL for an empty file */
+    struct guard *guard;      /* of the mapping */
+    struct file_stamp opened; /* as it was then */
 };
 
 /* Refuses directories, devices, pipes, and does not wait on them. */

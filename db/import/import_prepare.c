@@ -46,11 +46,11 @@ static uint64_t identity(const char *path)
 
         if (stat(part, &st))
             continue;
-        h = hash_combine(h, (uint64_t)st.st_size);
-        h = hash_combine(h, (uint64_t)st.st_mtim.tv_sec);
-        h = hash_combine(h, (uint64_t)st.st_mtim.tv_nsec);
-        h = hash_combine(h, (uint64_t)st.st_ino);
-        /* A program that sets the time of change back cannot set this time. */
+        struct file_stamp stamp = file_stamp_of(&st);
+
+        h = hash_bytes(&stamp, sizeof stamp, h);
+        /* Who sets the time back at which it was written cannot set this one, and to import it once more costs little.
+         */
         h = hash_combine(h, (uint64_t)st.st_ctim.tv_sec);
         h = hash_combine(h, (uint64_t)st.st_ctim.tv_nsec);
     }
