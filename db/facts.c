@@ -358,10 +358,11 @@ const char *facts_text(const struct db *db, const char *key)
     return NULL;
 }
 
-bool facts_paths_estimated(const struct db *db)
+bool facts_paths_estimated(const struct db *db, bool *as_filed)
 {
     const char *text = facts_text(db, FACT_CALL_PATHS);
 
+    *as_filed = text && !strncmp(text, FACT_AS_FILED, strlen(FACT_AS_FILED));
     return text && !strncmp(text, "estimates", 9);
 }
 

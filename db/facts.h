@@ -63,9 +63,13 @@ bool facts_partly(const struct db *db, const char *event, unsigned *of, unsigned
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
 
-/* Tells that the call paths of a file are no measured ones. Its value begins with `estimates` then. */
+/*
+ * Tells that the call paths of a file are no measured ones. Its value begins with `estimates` then, and goes on with
+ * FACT_AS_FILED where the inclusive costs of procedures, each as a whole, are those that the file has.
+ */
 #define FACT_CALL_PATHS "call paths"
-bool facts_paths_estimated(const struct db *db);
+#define FACT_AS_FILED   "estimates that keep inclusive costs of functions"
+bool facts_paths_estimated(const struct db *db, bool *as_filed);
 
 /* A group that a structure file brings, as a statement with its place: `solver.xml:12: group solver = cg, "x"`. */
 #define FACT_GROUP "group"

@@ -45,13 +45,16 @@ static void note_selection(struct run *run)
 static void note_paths(struct run *run)
 {
     enum view_kind kind = run->query->view.kind;
+    bool as_filed;
 
-    if (facts_paths_estimated(run->env->db) &&
+    if (facts_paths_estimated(run->env->db, &as_filed) &&
         (kind == VIEW_TREE || kind == VIEW_CALLERS || kind == VIEW_HOT_PATH || kind == VIEW_PROCEDURES ||
          kind == VIEW_FLAT || kind == VIEW_LINES || run->query->samples.through.len))
-        run_note(run,
-                 "call paths are estimates from callers and callees, and so are inclusive costs, above recursions most "
-                 "of all; exclusive ones are exact");
+        run_note(run, as_filed
+                          ? "call paths are estimates from callers and callees; exclusive costs are exact, inclusive "
+                            "ones of a procedure as a whole nearly so"
+                          : "call paths are estimates from callers and callees, and so are inclusive costs, above "
+                            "recursions most of all; exclusive ones are exact");
 }
 
 /* Fails if a result would be wrong: a sum has overflowed, the database is damaged, or a regular expression could not

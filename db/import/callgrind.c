@@ -29,6 +29,7 @@ struct callgrind {
     uint32_t object, file, function; /* function: index, HQDB_NONE */
     uint32_t callee_object, callee_file, callee;
     bool in_call, has_calls; /* the next line is the cost of a call; there was one */
+    bool loose;              /* recursions of which it does not tell the levels */
     bool by_callgrind;       /* and not by another writer of its format */
     bool summed;             /* there was a `summary:` of this part */
     uint32_t totals;         /* first number of its `totals:`, or HQDB_NONE */
@@ -46,33 +47,6 @@ bool callgrind_sniff(const struct import_probe *p)
     if (!events && !strncmp(p->text, "events:", 7))
         events = p->text;
     return events && (strstr(events, "\nfn=") || strstr(events, "\nfl=") || strstr(events, "\nob="));
-}
-
-static void cg_graph_init(struct cg_graph *g)
-{
-    *g = (struct cg_graph){0};
-    keymap_init(&g->function_keys, 2 * sizeof(uint32_t));
-    keymap_init(&g->symbol_keys, 2 * sizeof(uint32_t));
-}
-
-static void cg_graph_clear(struct cg_graph *g)
-{
-    vec_clear(&g->functions);
-    keymap_clear(&g->function_keys);
-    keymap_clear(&g->symbol_keys);
-    vec_clear(&g->costs);
-    vec_clear(&g->calls);
-    vec_clear(&g->numbers);
-}
-
-static void cg_graph_deinit(struct cg_graph *g)
-{
-    vec_deinit(&g->functions);
-    keymap_deinit(&g->function_keys);
-    keymap_deinit(&g->symbol_keys);
-    vec_deinit(&g->costs);
-    vec_deinit(&g->calls);
-    vec_deinit(&g->numbers);
 }
 
 /* ---- names ---- */
@@ -120,37 +94,38 @@ static uint32_t plain_name(struct callgrind *c, uint32_t name)
     return quote && quote > text ? intern_addn(&c->im->names, text, (size_t)(quote - text)) : name;
 }
 
-static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file, uint32_t name)
+/* The 2 of f'2 and f'2'caller, 1 of f and f'caller. */
+static uint32_t level_of(const char *name)
 {
-    bool is_new;
-    uint32_t symbol = keymap_add(&c->graph.symbol_keys, (uint32_t[]){object, name}, &is_new);
-    uint32_t i = keymap_add(&c->graph.function_keys, (uint32_t[]){symbol, file}, &is_new);
+    const char *quote = strchr(name, '\'');
+    size_t digits = quote && quote > name ? strspn(quote + 1, "0123456789") : 0;
+    bool whole = digits && digits < 6 && (!quote[1 + digits] || quote[1 + digits] == '\'');
+    unsigned long level = whole ? strtoul(quote + 1, NULL, 10) : 1;
 
-    if (is_new)
-        vec_push(&c->graph.functions, (struct cg_function){.name = plain_name(c, name),
-                                                           .file = known(c, file),
-                                                           .object = known(c, object),
-                                                           .symbol = symbol});
-    return i;
+    return level ? (uint32_t)level : 1;
 }
 
-/* Some writers leave the callee's file out where it is another: then it is the one function of that name. */
-static void join_callees(struct cg_graph *g)
+static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file, uint32_t name)
 {
-    enum { SEVERAL = HQDB_NONE - 1 };
-    AUTO_FREE uint32_t *only = xcalloc(g->symbol_keys.len + 1, sizeof *only);
+    struct cg_graph *g = &c->graph;
+    bool is_new, plain_is_new;
+    uint32_t symbol = keymap_add(&g->symbol_keys, (uint32_t[]){object, name}, &is_new);
+    uint32_t i = keymap_add(&g->function_keys, (uint32_t[]){symbol, file}, &is_new);
 
-    for (size_t i = 0; i < g->symbol_keys.len; i++)
-        only[i] = HQDB_NONE;
-    vec_foreach(f, &g->functions)
-        if (f->begun)
-            only[f->symbol] = only[f->symbol] == HQDB_NONE ? (uint32_t)(f - g->functions.data) : (uint32_t)SEVERAL;
-    vec_foreach(call, &g->calls) {
-        const struct cg_function *callee = &g->functions.data[call->callee];
+    if (is_new) {
+        uint32_t plain = plain_name(c, name), level = level_of(intern_str(&c->im->names, name));
 
-        if (!callee->begun && only[callee->symbol] < SEVERAL)
-            call->callee = only[callee->symbol];
+        vec_push(
+            &g->functions,
+            (struct cg_function){.name = plain,
+                                 .file = known(c, file),
+                                 .object = known(c, object),
+                                 .symbol = symbol,
+                                 .plain = keymap_add(&g->plain_keys, (uint32_t[]){object, file, plain}, &plain_is_new),
+                                 .level = level});
+        g->levels = level > g->levels ? level : g->levels;
     }
+    return i;
 }
 
 /* ---- header ---- */
@@ -277,8 +252,8 @@ static struct hq_error *give_graph(struct callgrind *c)
     if (c->graph.costs.len) {
         c->graph.metrics = c->metrics;
         c->graph.profile = profile_of(c);
-        join_callees(&c->graph);
-        cg_give(&c->graph, c->im);
+        cg_join_callees(&c->graph);
+        c->loose |= !cg_give(&c->graph, c->im);
     }
     cg_graph_clear(&c->graph);
     c->function = c->callee = HQDB_NONE;
@@ -461,8 +436,10 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
     HQ_TRY(give_graph(c));
     import_fact(c->im, FACT_CALL_PATHS,
                 !c->has_calls ? "none: the file holds no calls"
-                              : "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
-                                "the exclusive costs of functions and lines are exact");
+                : c->loose    ? "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
+                                "the exclusive costs of functions and lines are exact"
+                              : FACT_AS_FILED ": callgrind knows callers and callees; the exclusive costs of functions "
+                                              "and lines are exact");
     return NULL;
 }
 

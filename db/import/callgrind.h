@@ -23,6 +23,8 @@ struct cg_call {
 struct cg_function {
     uint32_t name, file, object; /* texts in im->names */
     uint32_t symbol;             /* those of one object and name have one */
+    uint32_t plain;              /* those that are levels of one recursion have one */
+    uint32_t level;              /* so many of their calls are under way, or more where it is the highest */
     bool begun;                  /* it has an `fn=` line, not only calls to it */
 };
 
@@ -30,6 +32,8 @@ struct cg_graph {
     VEC(struct cg_function) functions;
     struct keymap function_keys; /* symbol, file: procedures of several files may have one name */
     struct keymap symbol_keys;   /* object, name */
+    struct keymap plain_keys;    /* object, file, name without what --separate-callers and --separate-recs add */
+    uint32_t levels;             /* the highest of its functions: f'2 stands for more calls of f, too */
     VEC(struct cg_cost) costs;
     VEC(struct cg_call) calls;
     VEC(int64_t) numbers; /* event_count of each cost and call */
@@ -38,12 +42,25 @@ struct cg_graph {
     uint32_t profile;
 };
 
+/* callgrind_graph.c */
+void cg_graph_init(struct cg_graph *g);
+void cg_graph_clear(struct cg_graph *g);
+void cg_graph_deinit(struct cg_graph *g);
+/* Some writers leave the callee's file out where it is another: then it is the one function of that name. */
+void cg_join_callees(struct cg_graph *g);
+
 /*
- * Makes call paths of the graph: the cost of a function is shared out to its callers in proportion to the first event's
- * inclusive cost of their calls (as gprof does; Graham, Kessler, McKusick: gprof: a call graph execution profiler,
- * 1982), so the totals of functions and lines are exact and those of call paths are estimates. Recursive calls end a
- * path, and so do calls of less than a hundred-thousandth of the whole.
+ * Makes call paths of the graph: the inclusive cost of each call in the file is shared out to the paths on which it is
+ * made, so that what comes into a path by its call is what it costs itself and by the calls that it makes (by
+ * iterative proportional fitting; Sinkhorn, Knopp: Concerning nonnegative matrices and doubly stochastic matrices,
+ * 1967). The costs of functions and lines are exact, those of call paths estimates. By default callgrind tells a call
+ * of a function that is under way already by its name (f'2, a level of the recursion). Then a path holds f once, and
+ * f'2 below it only, so that the inclusive cost of a function is the file's, whatever is recursive. Where a path comes
+ * back to a function, and nothing in between can be there once only, it ends, and what it costs is that of the call
+ * above. So it does at calls of less than a hundred-thousandth of the whole.
+ * False: the graph has recursions whose levels it does not tell (--separate-recs=1, other writers), above which
+ * inclusive costs are too low.
  */
-void cg_give(struct cg_graph *g, struct import *im); /* callgrind_paths.c */
+bool cg_give(struct cg_graph *g, struct import *im); /* callgrind_paths.c */
 
 #endif

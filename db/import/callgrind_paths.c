@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#define SHARE_LEAST 1e-5
+/* Calls that cost less of the whole are not followed; those that are followed first. */
+#define COST_LEAST  1e-5
+#define COST_FIRST  1e-2
+#define COST_JOINED 1e-3
 enum { CONTEXTS_MAX = 100000, DEPTH_MAX = 1000 };
 
 /* A function as it was reached through one path. */
@@ -17,15 +20,21 @@ struct cg_context {
     uint32_t site;             /* frame that called it */
     uint32_t call;             /* of the graph's, HQDB_NONE */
     uint32_t depth;
-    double share; /* of all that the function does */
-    double alone; /* of it, what nobody called */
-    bool runtime; /* nothing but the C runtime's start so far */
+    double cost;   /* inclusive */
+    double alone;  /* of it, what nobody called */
+    double weight; /* what it has more of the function's own cost and of its calls than by its cost: see fit */
+    bool runtime;  /* nothing but the C runtime's start so far */
 };
 
 /* A call of a function that is on the path: the path ends, and what it costs is that of the context above. */
 struct cg_return {
     uint32_t from, to; /* contexts */
     uint32_t call;
+};
+
+/* A call, or what a function costs by itself, and its factor. */
+struct cg_column {
+    double cost, parts, factor;
 };
 
 struct cg_paths {
@@ -35,10 +44,10 @@ struct cg_paths {
     VEC(struct cg_return) returns;
     struct map made;                   /* context << 32 | call: what is one of the two */
     uint32_t *first_call, *first_cost; /* [functions + 1] calls and costs are sorted by function */
-    double *incoming, *inclusive;      /* [functions] cost of the calls to it; own and of the calls it makes */
-    double *inner;                     /* [functions] of these, of its calls of itself */
-    double *reached;                   /* [functions] shares of its contexts added up */
-    double total;
+    double *incoming, *inclusive;  /* [functions] cost of the calls to it; own and of the calls it makes, but itself */
+    double *reached;               /* [functions] costs of its contexts added up */
+    struct cg_column *own, *calls; /* [functions], [calls] */
+    double total, least;           /* least: calls that cost less are not followed */
 };
 
 static double amount(const struct cg_graph *g, uint32_t costs)
@@ -53,6 +62,7 @@ static int compare_calls(const void *pa, const void *pb)
     const struct cg_call *a = pa, *b = pb;
     int c = (a->caller > b->caller) - (a->caller < b->caller);
 
+    c = c ? c : (a->callee > b->callee) - (a->callee < b->callee);
     return c ? c : (a->costs > b->costs) - (a->costs < b->costs);
 }
 
@@ -62,6 +72,29 @@ static int compare_costs(const void *pa, const void *pb)
     int c = (a->function > b->function) - (a->function < b->function);
 
     return c ? c : (a->costs > b->costs) - (a->costs < b->costs);
+}
+
+/*
+ * Of thousands of calls of one function by another, a table of names entered one by one, each is too rare to follow,
+ * and together they are a tenth of the whole: they are one call, of no line.
+ */
+static void join_rare_calls(struct cg_paths *p)
+{
+    struct cg_call *first = NULL;
+
+    vec_foreach(c, &p->g->calls) {
+        double *cost = &p->calls[c - p->g->calls.data].cost;
+
+        if (*cost <= 0 || *cost >= COST_JOINED * p->total)
+            continue;
+        if (!first || first->caller != c->caller || first->callee != c->callee) {
+            first = c;
+            continue;
+        }
+        first->line = 0;
+        p->calls[first - p->g->calls.data].cost += *cost;
+        *cost = 0;
+    }
 }
 
 static void prepare(struct cg_paths *p)
@@ -75,22 +108,25 @@ static void prepare(struct cg_paths *p)
     p->first_cost = xcalloc(n + 1, sizeof *p->first_cost);
     p->incoming = xcalloc(n + 1, sizeof *p->incoming);
     p->inclusive = xcalloc(n + 1, sizeof *p->inclusive);
-    p->inner = xcalloc(n + 1, sizeof *p->inner);
     p->reached = xcalloc(n + 1, sizeof *p->reached);
+    p->own = xcalloc(n + 1, sizeof *p->own);
+    p->calls = xcalloc(g->calls.len + 1, sizeof *p->calls);
     vec_foreach(c, &g->calls) {
         p->first_call[c->caller + 1]++;
-        p->inclusive[c->caller] += amount(g, c->costs);
         /* The cost of a function's calls of itself is part of the call from outside already. */
-        if (c->caller != c->callee)
-            p->incoming[c->callee] += amount(g, c->costs);
-        else
-            p->inner[c->callee] += amount(g, c->costs);
+        if (c->caller == c->callee)
+            continue;
+        p->calls[c - g->calls.data].cost = amount(g, c->costs);
+        p->inclusive[c->caller] += amount(g, c->costs);
+        p->incoming[c->callee] += amount(g, c->costs);
     }
     vec_foreach(c, &g->costs) {
         p->first_cost[c->function + 1]++;
+        p->own[c->function].cost += amount(g, c->costs);
         p->inclusive[c->function] += amount(g, c->costs);
         p->total += amount(g, c->costs);
     }
+    join_rare_calls(p);
     for (size_t i = 0; i < n; i++) {
         p->first_call[i + 1] += p->first_call[i];
         p->first_cost[i + 1] += p->first_cost[i];
@@ -116,17 +152,33 @@ static uint32_t place_of(const struct cg_paths *p, uint32_t function, uint32_t f
                                                       .line = line});
 }
 
-/* The context of a function on the path that ends in a context, HQDB_NONE: it is not on it. */
-static uint32_t on_path(const struct cg_paths *p, uint32_t context, uint32_t function)
+/*
+ * Where a call leads: of a function that is on the path already, to this context of it, above. *possible: false where
+ * the level of the callee's recursion says that the call is made on other paths.
+ */
+static uint32_t on_path(const struct cg_paths *p, uint32_t context, uint32_t callee, bool *possible)
 {
-    while (context != HQDB_NONE && p->contexts.data[context].function != function)
-        context = p->contexts.data[context].parent;
-    return context;
+    const struct cg_function *functions = p->g->functions.data, *f = &functions[callee];
+    uint32_t levels = p->g->levels, highest = 0, again = HQDB_NONE;
+    bool once = false;
+
+    for (; context != HQDB_NONE; context = p->contexts.data[context].parent) {
+        const struct cg_function *x = &functions[p->contexts.data[context].function];
+
+        if (x->plain == f->plain && x->level > highest)
+            highest = x->level;
+        if (x == f && again == HQDB_NONE && !once)
+            again = context;
+        once |= x->level < levels;
+    }
+    *possible = levels < 2 || highest + 1 == f->level || (highest == levels && f->level == levels);
+    return again;
 }
 
 static void add_context(struct cg_paths *p, struct cg_context c)
 {
-    p->reached[c.function] += c.share;
+    c.weight = 1;
+    p->reached[c.function] += c.cost;
     vec_push(&p->contexts, c);
 }
 
@@ -159,16 +211,17 @@ static void expand(struct cg_paths *p, uint32_t context)
 
     for (uint32_t i = p->first_call[from.function]; i < p->first_call[from.function + 1]; i++) {
         const struct cg_call *call = &p->g->calls.data[i];
-        double cost = amount(p->g, call->costs), all = p->incoming[call->callee];
-        double share = all > 0 ? from.share * cost / all : 0;
-
+        double cost = from.cost * p->calls[i].cost / p->inclusive[from.function];
         uint64_t key = (uint64_t)context << 32 | i;
-        if (from.share * cost < SHARE_LEAST * p->total || share <= 0 || map_find(&p->made, key))
+        bool possible;
+
+        if (!(cost >= p->least) || cost <= 0 || map_find(&p->made, key))
             continue;
-        uint32_t again = on_path(p, context, call->callee);
+        uint32_t again = on_path(p, context, call->callee, &possible);
+        if (!possible)
+            continue;
         if (again != HQDB_NONE) {
-            if (call->caller != call->callee)
-                vec_push(&p->returns, (struct cg_return){context, again, i});
+            vec_push(&p->returns, (struct cg_return){context, again, i});
             map_put(&p->made, key, 1);
             continue;
         }
@@ -182,21 +235,30 @@ static void expand(struct cg_paths *p, uint32_t context)
                                            .site = site,
                                            .call = i,
                                            .depth = from.depth + 1,
-                                           .share = share,
+                                           .cost = cost,
                                            .runtime = from.runtime && is_runtime(p, call->callee)});
     }
+}
+
+/* The cost of a function that nobody called. */
+static double alone_of(const struct cg_paths *p, uint32_t f)
+{
+    return fmax(p->inclusive[f] - p->incoming[f], 0);
 }
 
 static void expand_from(struct cg_paths *p, uint32_t function)
 {
     size_t done = p->contexts.len;
+    double alone = alone_of(p, function);
 
+    if (alone <= 0)
+        alone = p->inclusive[function] > 0 ? p->inclusive[function] : 1; /* it may have costs of other events */
     add_context(p, (struct cg_context){.function = function,
                                        .parent = HQDB_NONE,
                                        .site = HQDB_NONE,
                                        .call = HQDB_NONE,
-                                       .share = 1,
-                                       .alone = 1,
+                                       .cost = alone,
+                                       .alone = alone,
                                        .runtime = is_runtime(p, function)});
     for (; done < p->contexts.len; done++)
         expand(p, (uint32_t)done);
@@ -218,113 +280,142 @@ static int compare_by_cost(const void *pa, const void *pb)
 /* A thread began in it: its callers know little of what it costs. */
 static bool begins_alone(const struct cg_paths *p, uint32_t f)
 {
-    double alone = p->inclusive[f] - p->inner[f];
+    double alone = alone_of(p, f);
 
-    return alone - p->incoming[f] >= 0.5 * alone && alone >= SHARE_LEAST * p->total;
+    return alone >= 0.5 * p->inclusive[f] && alone >= COST_LEAST * p->total;
+}
+
+/* How often costs are fitted at most, and when they are. */
+enum { ROUNDS = 400 };
+#define FITTED      1e-7
+#define WEIGHT_MOST 1e6
+
+static double part_of(const struct cg_paths *p, uint32_t context)
+{
+    return p->contexts.data[context].cost * p->contexts.data[context].weight;
+}
+
+static void add_up_parts(struct cg_paths *p)
+{
+    for (size_t i = 0; i < p->g->functions.len; i++)
+        p->own[i].parts = 0;
+    for (size_t i = 0; i < p->g->calls.len; i++)
+        p->calls[i].parts = 0;
+    for (uint32_t i = 0; i < p->contexts.len; i++) {
+        const struct cg_context *x = &p->contexts.data[i];
+
+        p->own[x->function].parts += part_of(p, i);
+        if (x->call != HQDB_NONE)
+            p->calls[x->call].parts += part_of(p, x->parent);
+    }
+    vec_foreach(r, &p->returns)
+        p->calls[r->call].parts += part_of(p, r->from);
+}
+
+static void find_factors(struct cg_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        columns[i].factor = columns[i].parts > 0 ? columns[i].cost / columns[i].parts : 0;
+}
+
+/* The cost of each context is that of its call, by the factors; returns the largest change. */
+static double find_costs(struct cg_paths *p, double *sum)
+{
+    double change = 0;
+
+    for (size_t i = 0; i < p->contexts.len; i++) {
+        const struct cg_context *x = &p->contexts.data[i];
+
+        sum[i] = x->call == HQDB_NONE ? x->alone : part_of(p, x->parent) * p->calls[x->call].factor;
+    }
+    vec_foreach(r, &p->returns)
+        sum[r->to] += part_of(p, r->from) * p->calls[r->call].factor;
+    memset(p->reached, 0, p->g->functions.len * sizeof *p->reached);
+    for (size_t i = 0; i < p->contexts.len; i++) {
+        struct cg_context *x = &p->contexts.data[i];
+
+        change = fmax(change, fabs(sum[i] - x->cost));
+        x->cost = sum[i];
+        p->reached[x->function] += x->cost;
+    }
+    return change;
+}
+
+/* Calls that only some contexts make, or that are not followed, leave these more or less for the rest. */
+static void find_weights(struct cg_paths *p, double *sum)
+{
+    for (size_t i = 0; i < p->contexts.len; i++)
+        sum[i] = p->own[p->contexts.data[i].function].factor;
+    vec_foreach(x, &p->contexts)
+        if (x->call != HQDB_NONE)
+            sum[x->parent] += p->calls[x->call].factor;
+    vec_foreach(r, &p->returns)
+        sum[r->from] += p->calls[r->call].factor;
+    for (size_t i = 0; i < p->contexts.len; i++)
+        p->contexts.data[i].weight = sum[i] > 1 / WEIGHT_MOST ? fmax(1 / sum[i], 1 / WEIGHT_MOST) : WEIGHT_MOST;
 }
 
 /*
- * First what nobody calls; then what has got no path although much is spent in it: a cycle, or what a thread was
- * started with, however little that costs. The most expensive of these comes first, because it calls the others.
+ * Divides the costs of functions and calls among contexts: each is a column, its cost times a context's part times a
+ * factor is what the context has of it. In turns factors are chosen so that the columns have their costs, and parts so
+ * that what a context has is what its own call costs, until both hold.
+ */
+static void fit(struct cg_paths *p)
+{
+    AUTO_FREE double *sum = xcalloc(p->contexts.len + 1, sizeof *sum);
+
+    double change = HUGE_VAL;
+
+    for (int round = 0; round < ROUNDS && change > FITTED * p->total; round++) {
+        add_up_parts(p);
+        find_factors(p->own, p->g->functions.len);
+        find_factors(p->calls, p->g->calls.len);
+        change = find_costs(p, sum);
+        find_weights(p, sum);
+    }
+    add_up_parts(p);
+}
+
+/*
+ * The rarer calls are followed once the costs of the others are known: what is recursive costs more than it seems at
+ * first, and if there are too many paths these are the ones that are left out.
+ */
+static void find_more(struct cg_paths *p)
+{
+    for (bool last = false; !last;) {
+        fit(p);
+        last = p->least <= COST_LEAST * p->total;
+        p->least = fmax(p->least / 4, COST_LEAST * p->total);
+        for (uint32_t i = 0; i < p->contexts.len; i++)
+            expand(p, i);
+    }
+    fit(p);
+}
+
+/*
+ * First what nobody calls, and what threads were started with, however little that costs; then what has got no path
+ * although much is spent in it, as a cycle. The most expensive of these comes first, because it calls the others.
  */
 static void find_contexts(struct cg_paths *p)
 {
     VEC(struct by_cost) rest = {0};
     uint32_t n = (uint32_t)p->g->functions.len;
 
+    p->least = COST_FIRST * p->total;
     for (uint32_t f = 0; f < n; f++)
-        if (p->incoming[f] <= 0)
+        if (p->incoming[f] <= 0 || begins_alone(p, f))
             expand_from(p, f);
+    find_more(p);
     for (uint32_t f = 0; f < n; f++)
-        if (p->reached[f] <= 0 && (p->inclusive[f] >= 0.01 * p->total || begins_alone(p, f)))
+        if (p->reached[f] <= 0 && p->inclusive[f] >= 0.01 * p->total)
             vec_push(&rest, (struct by_cost){f, p->inclusive[f]});
     vec_sort(&rest, compare_by_cost);
     vec_foreach(r, &rest)
         if (p->reached[r->function] <= 0)
             expand_from(p, r->function);
+    if (rest.len)
+        find_more(p);
     vec_deinit(&rest);
-}
-
-/* How often shares are settled at most, and when they are; how often more is followed. */
-enum { ROUNDS = 200, GROWTHS = 8 };
-#define SETTLED 1e-9
-
-static void add_up_shares(struct cg_paths *p)
-{
-    memset(p->reached, 0, p->g->functions.len * sizeof *p->reached);
-    vec_foreach(x, &p->contexts)
-        p->reached[x->function] += x->share;
-}
-
-/* A context's part of all that its function does. */
-static double part_of(const struct cg_paths *p, uint32_t context)
-{
-    const struct cg_context *x = &p->contexts.data[context];
-
-    return p->reached[x->function] > 0 ? x->share / p->reached[x->function] : 0;
-}
-
-/* The share of its callee that a call from a context makes, of_call: the parts of all contexts that make it. */
-static double flow_of(const struct cg_paths *p, uint32_t call, uint32_t from, const double *of_call)
-{
-    const struct cg_call *c = &p->g->calls.data[call];
-
-    return of_call[call] > 0 ? amount(p->g, c->costs) / p->incoming[c->callee] * part_of(p, from) / of_call[call] : 0;
-}
-
-/* One round; returns the largest change of a share. */
-static double settle_once(struct cg_paths *p, double *of_call, double *share)
-{
-    double change = 0;
-
-    memset(of_call, 0, p->g->calls.len * sizeof *of_call);
-    vec_foreach(x, &p->contexts)
-        if (x->call != HQDB_NONE)
-            of_call[x->call] += part_of(p, x->parent);
-    vec_foreach(r, &p->returns)
-        of_call[r->call] += part_of(p, r->from);
-    for (size_t i = 0; i < p->contexts.len; i++) {
-        const struct cg_context *x = &p->contexts.data[i];
-
-        share[i] = x->call == HQDB_NONE ? x->alone : flow_of(p, x->call, x->parent, of_call);
-    }
-    vec_foreach(r, &p->returns)
-        share[r->to] += flow_of(p, r->call, r->from, of_call);
-    for (size_t i = 0; i < p->contexts.len; i++) {
-        change = fmax(change, fabs(share[i] - p->contexts.data[i].share));
-        p->contexts.data[i].share = share[i];
-    }
-    add_up_shares(p);
-    return change;
-}
-
-/*
- * The costs of each call in the file are shared out to the contexts that make it, in the proportion of their parts,
- * until that holds of every call. So what lies below a recursive call, where paths end, is not made up for by what
- * other callers have below them: their costs are known.
- */
-static void settle(struct cg_paths *p)
-{
-    AUTO_FREE double *of_call = xcalloc(p->g->calls.len + 1, sizeof *of_call);
-    AUTO_FREE double *share = xcalloc(p->contexts.len + 1, sizeof *share);
-
-    add_up_shares(p);
-    for (int round = 0; round < ROUNDS && settle_once(p, of_call, share) > SETTLED; round++)
-        ;
-}
-
-/* Below a recursion more is followed once its share is known: before, a call there seems to be too rare. */
-static void find_more(struct cg_paths *p)
-{
-    size_t before = 0;
-
-    for (int round = 0; round < GROWTHS && before != p->contexts.len + p->returns.len; round++) {
-        before = p->contexts.len + p->returns.len;
-        settle(p);
-        for (uint32_t i = 0; i < p->contexts.len; i++)
-            expand(p, i);
-    }
-    settle(p);
 }
 
 /* The frame of a cost whose function has no path. */
@@ -362,29 +453,34 @@ static void give_costs(struct cg_paths *p)
     AUTO_FREE struct sharing *sharing = xcalloc(g->costs.len + 1, sizeof *sharing);
 
     vec_foreach(x, &p->contexts) {
+        double part = part_of(p, (uint32_t)(x - p->contexts.data)) / p->own[x->function].parts;
+
+        if (!(part > 0))
+            continue;
         for (uint32_t i = p->first_cost[x->function]; i < p->first_cost[x->function + 1]; i++) {
             const struct cg_cost *c = &g->costs.data[i];
             uint32_t frame = import_frame(p->im, x->site, place_of(p, c->function, c->file, c->line));
 
-            give_cost(p, c, &sharing[i], frame, x->share / p->reached[x->function]);
+            give_cost(p, c, &sharing[i], frame, part);
         }
     }
     for (size_t i = 0; i < g->costs.len; i++) {
         const struct cg_cost *c = &g->costs.data[i];
 
-        if (p->reached[c->function] <= 0)
+        if (sharing[i].so_far <= 0)
             give_cost(p, c, &sharing[i], lost_frame(p, place_of(p, c->function, c->file, c->line)), 1);
     }
 }
 
-void cg_give(struct cg_graph *g, struct import *im)
+bool cg_give(struct cg_graph *g, struct import *im)
 {
     struct cg_paths p = {.g = g, .im = im};
 
     prepare(&p);
     find_contexts(&p);
-    find_more(&p);
     give_costs(&p);
+    bool as_filed = g->levels > 1 || !p.returns.len;
+
     vec_deinit(&p.contexts);
     vec_deinit(&p.returns);
     map_deinit(&p.made);
@@ -392,6 +488,8 @@ void cg_give(struct cg_graph *g, struct import *im)
     free(p.first_cost);
     free(p.incoming);
     free(p.inclusive);
-    free(p.inner);
     free(p.reached);
+    free(p.own);
+    free(p.calls);
+    return as_filed;
 }

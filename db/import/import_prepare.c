@@ -13,7 +13,7 @@
 
 #define MEASUREMENTS   "measurements"
 /* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
-#define IMPORT_VERSION 18
+#define IMPORT_VERSION 19
 
 static bool has_magic(const char *path)
 {

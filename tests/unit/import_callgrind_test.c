@@ -154,6 +154,74 @@ TEST(recursion_costs_others_nothing)
                  "    line a.c:4 90\n");
 }
 
+/*
+ * By default callgrind tells the second level of a recursion by its name. `sort` is called by two paths, once within
+ * the recursion, and costs 69 + 47, as its own line and call in the file say.
+ */
+TEST(recursion_by_levels_keeps_inclusive_costs)
+{
+    CHECK_IMPORT("callgrind",
+                 "events: Ir\nfl=a.c\nfn=main\n1 1\ncfn=call\ncalls=1 2\n1 154\n"
+                 "fn=call\n2 2\ncfn=exec\ncalls=1 3\n2 152\n"
+                 "fn=exec\n3 3\ncfn=sort\ncalls=1 4\n3 69\ncfn=pcall\ncalls=1 5\n3 80\n"
+                 "fn=sort\n4 12\ncfn=call'2\ncalls=2 2\n4 104\nfn=pcall\n5 6\ncfn=call'2\ncalls=1 2\n5 74\n"
+                 "fn=call'2\n2 21\ncfn=exec'2\ncalls=3 3\n2 157\nfn=exec'2\n3 110\ncfn=sort\ncalls=1 4\n3 47\n",
+                 "metrics: ir\n"
+                 "main 155\n"
+                 " line a.c:1 1\n"
+                 " call (a.c:1) 154\n"
+                 "  line a.c:2 2\n"
+                 "  exec (a.c:2) 152\n"
+                 "   line a.c:3 3\n"
+                 "   pcall (a.c:3) 80\n"
+                 "    line a.c:5 6\n"
+                 "    call (a.c:5) 74\n"
+                 "     line a.c:2 9\n"
+                 "     exec (a.c:2) 65\n"
+                 "      line a.c:3 18\n"
+                 "      sort (a.c:3) 47\n"
+                 "       line a.c:4 5\n"
+                 "       call (a.c:4) 42\n"
+                 "        line a.c:2 5\n"
+                 "        exec (a.c:2) 37\n"
+                 "         line a.c:3 37\n"
+                 "   sort (a.c:3) 69\n"
+                 "    line a.c:4 7\n"
+                 "    call (a.c:4) 62\n"
+                 "     line a.c:2 7\n"
+                 "     exec (a.c:2) 55\n"
+                 "      line a.c:3 55\n");
+}
+
+TEST(functions_with_nothing_of_the_first_event_have_paths)
+{
+    CHECK_IMPORT("callgrind", "events: Ir Dr\nfl=a.c\nfn=main\n1 0 4\n",
+                 "metrics: ir dr\n"
+                 "main 0 4\n"
+                 " line a.c:1 0 4\n");
+}
+
+/* Calls of one function by another that are rare each, and together are not. */
+TEST(rare_calls_of_one_function_are_one)
+{
+    AUTO_STR struct str text = {0};
+
+    str_add(&text, "events: Ir\nfl=a.c\nfn=main\n1 1\ncfn=table\ncalls=1 2\n1 600000\ncfn=enter\ncalls=1 3\n1 400000\n"
+                   "fn=table\n");
+    for (int i = 0; i < 300000; i++)
+        str_addf(&text, "cfn=enter\ncalls=1 3\n%d 2\n", 100 + i);
+    str_add(&text, "fn=enter\n3 1000000\n");
+    CHECK_IMPORT("callgrind", str_cstr(&text),
+                 "metrics: ir\n"
+                 "main 1000001\n"
+                 " line a.c:1 1\n"
+                 " enter (a.c:1) 400000\n"
+                 "  line a.c:3 400000\n"
+                 " table (a.c:1) 600000\n"
+                 "  enter 600000\n"
+                 "   line a.c:3 600000\n");
+}
+
 /* Functions of --separate-callers and --separate-recs are nodes of their own under one name; jumps give names, too. */
 TEST(contexts_in_names_and_names_in_jumps)
 {
