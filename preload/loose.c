@@ -9,6 +9,7 @@ enum { RANGES = 1024, SHARE = 256 };
 
 struct range {
     uint64_t start, end, image;
+    uint64_t device, inode, offset; /* of the file; inode 0: of none */
 };
 struct table {
     uint32_t count;
@@ -65,14 +66,14 @@ struct reading {
     size_t used, room;
 };
 
-static void add(struct table *table, uint64_t start, uint64_t end, uint64_t image)
+static void add(struct table *table, struct range range)
 {
     struct range *last = table->count ? &table->range[table->count - 1] : NULL;
 
-    if (last && last->end == start && last->image == image)
-        last->end = end;
+    if (last && last->end == range.start && last->image == range.image && !last->inode && !range.inode)
+        last->end = range.end;
     else if (table->count < RANGES)
-        table->range[table->count++] = (struct range){start, end, image};
+        table->range[table->count++] = range;
 }
 
 static void end_line(struct reading *r)
@@ -87,7 +88,12 @@ static void end_line(struct reading *r)
     }
     bool of_image = (is_file || line->vdso) && line->number[INODE] == r->inode && line->number[DEVICE] == r->device;
     if (r->table && line->executable)
-        add(r->table, line->number[START], line->number[END], of_image ? r->image : 0);
+        add(r->table, (struct range){.start = line->number[START],
+                                     .end = line->number[END],
+                                     .image = of_image ? r->image : 0,
+                                     .device = line->number[DEVICE],
+                                     .inode = line->number[INODE],
+                                     .offset = line->number[OFFSET]});
     r->line = (struct line){.field = START};
 }
 
@@ -177,6 +183,22 @@ uint64_t loose_image(uint64_t address)
     if (!range && look())
         range = known(address);
     return range ? range->image : 0;
+}
+
+uint64_t loose_copy(uint64_t address, uint64_t *offset)
+{
+    const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
+    const struct range *range = known(address);
+
+    for (uint32_t i = 0; range && range->inode && i < table->count && i < RANGES; i++) {
+        const struct range *other = &table->range[i];
+
+        if (other->image && other->inode == range->inode && other->device == range->device && other != range) {
+            *offset = range->offset + (address - range->start);
+            return other->image;
+        }
+    }
+    return 0;
 }
 
 bool loose_path(uint64_t image, char *path, size_t room)

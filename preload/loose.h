@@ -18,6 +18,13 @@ bool loose_is_code(uint64_t address);
 /* Where the file begins in memory that the executable mapping around the address is of; 0: it is of none. */
 uint64_t loose_image(uint64_t address);
 
+/*
+ * Where the file begins in memory of whose code the code at an address is a copy, mapped once more by the program (V8
+ * has one of its own procedures near the code that it makes), and the place in the file; by the list as it was last
+ * read. 0: it is none.
+ */
+uint64_t loose_copy(uint64_t address, uint64_t *offset);
+
 /* The path of the file that begins there, by a reading of its own. False: there is none, or it does not fit. */
 bool loose_path(uint64_t image, char *path, size_t room);
 

@@ -22,7 +22,8 @@ uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
 static _Atomic uint32_t modules; /* numbers given out; a slot may still be empty */
 struct modules_unloading modules_unloading __attribute__((aligned(8)));
 static __thread uint32_t own_closing __attribute__((tls_model("initial-exec"))); /* dlclose of this thread */
-static bool starting;                                                            /* the program has not begun */
+static atomic_flag copying = ATOMIC_FLAG_INIT;
+static bool starting; /* the program has not begun */
 
 /*
  * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did
@@ -323,6 +324,62 @@ LEARN bool modules_find(uint64_t address, struct code *code)
     return true;
 }
 
+/* Where the code at an offset of the file that begins at `image` would be for base 0. */
+static bool link_address(uint64_t image, uint64_t offset, uint64_t *address)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)image;
+    const Elf64_Phdr *header = (const Elf64_Phdr *)(image + elf->e_phoff);
+
+    for (int i = 0; i < elf->e_phnum; i++, header++)
+        if (header->p_type == PT_LOAD && offset >= header->p_offset && offset - header->p_offset < header->p_filesz) {
+            *address = header->p_vaddr + (offset - header->p_offset);
+            return true;
+        }
+    return false;
+}
+
+static COLD uint32_t note_copy(const struct module *of, uint64_t base)
+{
+    struct module *module = heap_take(sizeof *module);
+
+    if (!module)
+        return 0;
+    *module = (struct module){.base = base,
+                              .path = of->path,
+                              .lasts = true,
+                              .load_us = file_now_us(),
+                              .file_size = of->file_size,
+                              .file_mtime_ns = of->file_mtime_ns,
+                              .build_id_len = of->build_id_len};
+    memcpy(module->build_id, of->build_id, sizeof module->build_id);
+    return add(module);
+}
+
+/* A copy has no extent, so no search finds it. Its file is not unloaded: for others the copy might be of what was. */
+COLD uint32_t modules_copy(uint64_t address)
+{
+    uint64_t offset, link, image = loose_copy(address, &offset);
+    const struct module *of = NULL;
+    uint32_t count = image ? atomic_load(&modules) : 0, number = 0;
+
+    for (uint32_t i = 0; i < count && !of; i++) {
+        const struct module *module = modules_get(i + 1);
+
+        if (module && module->lasts && module->start == image && module->text[0].end)
+            of = module;
+    }
+    if (!of || !link_address(image, offset, &link))
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (modules_get(i + 1) && !modules_get(i + 1)->end && modules_base(i + 1) == address - link)
+            return i + 1;
+    if (atomic_flag_test_and_set(&copying))
+        return 0;
+    number = note_copy(of, address - link);
+    atomic_flag_clear(&copying);
+    return number;
+}
+
 uint32_t modules_collector(void)
 {
     struct code code;
@@ -386,6 +443,7 @@ void modules_forget(void)
             table[i]->record = NULL; /* in the parent's file; there is none here before the first sample */
     atomic_store(&modules_unloading.closing, own_closing);
     module_path_forget();
+    atomic_flag_clear(&copying);
 }
 
 static bool is_somebody_there(const struct module *module)
@@ -420,7 +478,7 @@ void modules_refresh(void)
     for (uint32_t i = 0; i < count; i++) {
         struct module *module = atomic_load(&table[i]);
 
-        if (module && !module->unload_us && !(module->flags & HQM_MODULE_MAIN) &&
+        if (module && module->end && !module->unload_us && !(module->flags & HQM_MODULE_MAIN) &&
             !(find_is_quick() ? is_somebody_there(module) : module->seen >= round))
             note_unloaded(module);
         else if (module)

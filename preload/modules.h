@@ -62,6 +62,10 @@ void modules_forget(void);
 /* False if the address is in no module (or in one that cannot be noted: counted as a loss). Safe in signal handlers. */
 bool modules_find(uint64_t address, struct code *code);
 
+/* For code in no module: the number of a module that has the same file elsewhere, 0: there is none. Names are those of
+ * the file then; for the unwinder the code stays in no module. Safe in signal handlers. */
+uint32_t modules_copy(uint64_t address);
+
 /* The module with this number; numbers come from modules_find. */
 const struct module *modules_get(uint32_t number);
 

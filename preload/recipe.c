@@ -124,7 +124,10 @@ LEARN static struct recipe compute(uint64_t address, struct cfi *scratch)
     struct code code;
 
     if (!modules_find(address, &code)) {
-        r.kind = loose_is_code(address) ? RECIPE_LOOSE : RECIPE_NONE;
+        if (loose_is_code(address)) {
+            r.kind = RECIPE_LOOSE;
+            r.module = modules_copy(address);
+        }
         return r;
     }
     code_prefetch(learn_start, learn_end);

@@ -22,7 +22,7 @@ enum recipe_kind {
     RECIPE_NO_CFI,  /* executable code without call frame information */
     RECIPE_GENERAL, /* anything else: signal frames, expressions, other registers */
     RECIPE_BAD,     /* in a module, but not in its code */
-    RECIPE_LOOSE,   /* executable code in no module; module is 0 */
+    RECIPE_LOOSE,   /* executable code in no module; module is 0, or what it is a copy of */
     RECIPE_LEAF,    /* CFA = stack pointer + cfa; return address in the link register */
     RECIPE_LINK,    /* CFA = stack pointer + cfa; return address at CFA + rbp; the frame pointer is the caller's */
     RECIPE_CODE, /* without call frame information, but read from the machine code; `cfa` is as assembly.c packs it */

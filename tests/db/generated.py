@@ -81,4 +81,11 @@ check(len(glob.glob(f"{database}/measurements/*.map")) == 1, "and is kept then")
 for path in maps(database):
     if os.path.lexists(path):
         os.remove(path)
+
+# A part of the program that it maps once more, as V8 does, has the names of the file.
+database = record("copy")
+rows = {row["name"]: row for row in ask(database, "procedures")}
+check("copied" in rows and float(rows["copied"]["cputime.x"]) >= 0.15, f"a copy has its file's names: {sorted(rows)}")
+check("[generated code]" not in rows, f"and is not generated: {sorted(rows)}")
+check([row["line"] for row in ask(database, "loops of copied")] != [], "nor without lines and loops")
 finish()

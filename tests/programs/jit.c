@@ -4,7 +4,7 @@
  * then work() of this program for 0.3 s; then a loop in such code for as long. With an argument it tells the names of
  * all this in /tmp/perf-PID.map, as just-in-time compilers do: "names"; "old": in a file that was written long ago;
  * "link": behind a symbolic link; "foreign": in a file of another user (root can); "odd": among much that makes no
- * sense.
+ * sense. "copy": no code is written, but a page of the program's own file mapped once more and run for 0.3 s.
  */
 #include "burn.h"
 
@@ -71,8 +71,41 @@ static void tell_names(const char *mode, uintptr_t code)
         perror(path);
 }
 
+/* Of no use of any other place, so that it runs at each. */
+static __attribute__((noinline, noipa, aligned(4096))) void copied(unsigned long rounds)
+{
+    while (rounds-- > 0)
+        __asm__ volatile("");
+}
+
+static int run_copy(void)
+{
+    uintptr_t start = 0, end = 0, at = (uintptr_t)copied;
+    unsigned long offset = 0;
+    char line[4200];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int fd = open("/proc/self/exe", O_RDONLY);
+
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %lx", &start, &end, &offset) == 3 && at >= start && at < end)
+            break;
+    if (!maps || fd < 0 || at < start || at >= end)
+        return 1;
+    fclose(maps);
+    void *copy = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)(offset + (at - start)));
+    close(fd);
+    if (copy == MAP_FAILED)
+        return 1;
+    double until = thread_seconds() + 0.3;
+    while (thread_seconds() < until)
+        ((void (*)(unsigned long))copy)(1000000);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "copy"))
+        return run_copy();
     char *code = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     /* forward three times, on two pages, and then work */
