@@ -40,7 +40,8 @@ static const char *const names[] = {   /* sorted: see is_known */
     "_gfortran_os_error", "_gfortran_os_error_at", "_gfortran_runtime_error", "_gfortran_runtime_error_at",
     "_gfortran_stop_numeric", "_gfortran_stop_string", "_longjmp", "abort",
     "ada__exceptions__reraise_occurrence_always", "ada__exceptions__reraise_occurrence_no_defer", "err", "errx",
-    "exit", "longjmp", "pthread_exit", "quick_exit", "rust_begin_unwind", "rust_panic", "siglongjmp",
+    "exit", "longjmp", "pthread_exit", "quick_exit", "runtime.fatal", "runtime.fatalpanic", "runtime.fatalthrow",
+    "runtime.gopanic", "runtime.throw", "rust_begin_unwind", "rust_panic", "siglongjmp",
     "system__assertions__raise_assert_failure", "thrd_exit", "verr", "verrx",
 };
 /* clang-format on */
@@ -54,13 +55,15 @@ static int compare_name(const void *key, const void *element)
     return order ? order : -(int)!!(*known)[len];
 }
 
-/* Checks that compilers make: GNAT's of Ada, and sanitizers' where a program does not go on behind them. */
+/* Checks that compilers make: GNAT's of Ada, and sanitizers' where a program does not go on behind them. And Go's of
+ * the stack, behind which a procedure is begun anew: that is no loop of its own. */
 static bool is_check(const char *name)
 {
     size_t len = symbol_name_length(name);
     bool aborts = len > 6 && !strncmp(name + len - 6, "_abort", 6);
 
-    return !strncmp(name, "__gnat_rcheck_", 14) || (aborts && !strncmp(name, "__ubsan_handle_", 15)) ||
+    return !strncmp(name, "__gnat_rcheck_", 14) || !strncmp(name, "runtime.morestack", 17) ||
+           (aborts && !strncmp(name, "__ubsan_handle_", 15)) ||
            (!strncmp(name, "__asan_report_", 14) && !(len > 8 && !strncmp(name + len - 8, "_noabort", 8)));
 }
 

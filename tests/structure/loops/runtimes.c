@@ -7,6 +7,7 @@
  *! ada: loops elements
  *! fortran: loops elements2
  *! sanitized: loops elements3
+ *! grows: loops elements6
  *! goes_on: loops elements4
  *! last: loops elements5
  */
@@ -16,6 +17,7 @@ void __gnat_rcheck_CE_Index_Check(const char *file, int line);
 void _gfortran_os_error(const char *text);
 void __asan_report_load8(const void *address);
 void __asan_report_load8_noabort(const void *address);
+void more_stack(void) __asm__("runtime.morestackc.abi0"); /* Go's, behind which a procedure is begun anew */
 int element(const int *v, int i);
 void put(int c);
 
@@ -53,6 +55,19 @@ NOINLINE int sanitized(const int *v, int n)
         sum += element(v, i);
     while (sum & 1) {
         __asan_report_load8(v);
+        sum += element(v, n);
+    }
+    return sum;
+}
+
+NOINLINE int grows(const int *v, int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) /* @elements6 */
+        sum += element(v, i);
+    while (sum & 1) {
+        more_stack();
         sum += element(v, n);
     }
     return sum;
