@@ -129,9 +129,10 @@ PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC)) $(UNWIND_SRC:%.c=$(BUILD)/preload/%.o)
-EXACT_OBJ = $(call objects,$(EXACT_SRC)) $(BUILD)/preload/nest.o
-MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o
-GPU_OBJ = $(call objects,$(GPU_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o
+OWN_TEXT_OBJ = $(BUILD)/preload/own_text.o
+EXACT_OBJ = $(call objects,$(EXACT_SRC)) $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
+MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
+GPU_OBJ = $(call objects,$(GPU_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
 PROGRAMS = $(foreach p,$(basename $(notdir $(PROGRAM_SRC))),$(BUILD)/programs/$p$(if $(filter lib%,$p),.so))
@@ -180,7 +181,7 @@ $(LIB)libhqexact.so $(LIB)libhqmpi.so $(LIB)libhqgpu.so: $(LIB)libhqpreload.so
 	  -o $@ $(filter %.o,$^) $(or $(LIB),./)libhqpreload.so -ldl
 
 $(LIBHQ): $(HQ_OBJ)
-$(LIBPRELOAD): $(PRELOAD_OBJ)
+$(LIBPRELOAD): $(filter-out $(OWN_TEXT_OBJ),$(PRELOAD_OBJ))
 $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 %.a:
 	$(call say,AR)

@@ -20,11 +20,13 @@ enum { SMALLEST = 2048 }; /* what the kernel takes */
 struct altstack_place {
     _Atomic(struct altstack_place *) next;
     char *memory;
+    uint64_t note[ALTSTACK_NOTE / 8];
 };
 
 /* MOST stacks are made at a time, of which PAGE has the places, and so many spare ones keep what was written to them.
  */
 enum { PAGE = 4096, MOST = 32 };
+_Static_assert(MOST * sizeof(struct altstack_place) <= PAGE, "the places have room");
 
 /* The first of the spare places, and in the upper bits how often that changed: it may be taken, and given back with
  * another one behind it, while somebody looks at it. */
@@ -87,6 +89,11 @@ void altstack_give_back(struct altstack_place *place)
     if (atomic_load(&spares) >= MOST && !raw_frozen)
         raw_madvise(place->memory, ALTSTACK_BYTES, MADV_DONTNEED);
     put(place);
+}
+
+void *altstack_note(struct altstack_place *place)
+{
+    return place->note;
 }
 
 /* Does the caller run on the stack that the program believes in? As the kernel sees it: by the stack pointer. */

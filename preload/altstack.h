@@ -17,7 +17,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-enum { ALTSTACK_BYTES = 64 << 10 };
+enum { ALTSTACK_BYTES = 64 << 10, ALTSTACK_NOTE = 96 };
 
 struct altstack_place; /* the memory of one */
 
@@ -34,6 +34,9 @@ extern __thread struct altstack altstack __attribute__((tls_model("initial-exec"
 /* For a thread that is to be created; NULL: no memory. Given to altstack_begin, or back. */
 struct altstack_place *altstack_take(void);
 void altstack_give_back(struct altstack_place *place);
+
+/* ALTSTACK_NOTE bytes for who creates the thread, until that has its place: what malloc gives is the program's. */
+void *altstack_note(struct altstack_place *place);
 
 /* Before the calling thread is sampled. In a forked child it has its stack already, and needs no place. */
 void altstack_begin(struct altstack_place *place);

@@ -4,16 +4,15 @@
  * locks, no malloc, and errno is not touched. What it calls is in (tests/e2e/handler.py keeps the list true)
  *
  *     handler.c unwind.c walk.c exception.c arch/x86_64/assembly.c arch/x86_64/switch.c recipe.c find.c
- *     loose.c modules.c module_file.c libc.c index_memory.c stacks.c openmp/marks.c openmp/changes.c
+ *     loose.c modules.c module_file.c libc.c index_memory.c stacks.c own_text.c openmp/marks.c openmp/changes.c
  *     patch/slots.c patch/visits.c thread.c lane.c ring.c heap.c nest.c file.c file_create.c image.c
  *     deliver.c options.c window.c counts.c cut.c sources/source.c sources/perf.c
  *     unwind/cfi.c unwind/index.c unwind/expression.c unwind/arch/x86_64/follow.c
  *     unwind/arch/x86_64/machine.c
  *
- * and of the C library memcmp, memcpy, memmove, memset, strchr, strcmp, strcpy, strlen, strncmp, strrchr, strspn and
- * strstr, which look at memory alone, __getauxval, which reads what the kernel gave, clock_gettime (the vDSO), and
- * _dl_find_object, which is documented as safe. The rare system calls (more space for the file, the file of a process
- * that was made past the C library, a page of a coroutine's stack) are made directly.
+ * and of the C library __getauxval, which reads what the kernel gave, clock_gettime (the vDSO), and _dl_find_object,
+ * which is documented as safe. The rare system calls (more space for the file, the file of a process that was made past
+ * the C library, a page of a coroutine's stack) are made directly.
  */
 #include "preload/handler.h"
 

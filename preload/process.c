@@ -88,6 +88,13 @@ static void after_fork(void)
     thread_begin_first();
 }
 
+/* Whoever comes first: in another's handler of pthread_atfork a child may create threads before ours is called. */
+void process_check(void)
+{
+    if (options.active && !process_is_known())
+        after_fork();
+}
+
 bool process_start(void)
 {
     void *page = raw_memory(4096);
@@ -97,13 +104,7 @@ bool process_start(void)
     process_page = page;
     *process_page = 1;
     own_pid = raw_getpid();
-    return pthread_atfork(loader_before_fork, loader_after_fork, after_fork) == 0;
-}
-
-void process_check(void)
-{
-    if (options.active && !process_is_known())
-        after_fork();
+    return pthread_atfork(loader_before_fork, loader_after_fork, process_check) == 0;
 }
 
 EXPORT pid_t _Fork(void)

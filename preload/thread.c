@@ -16,6 +16,7 @@
 #include "preload/sources/source.h"
 #include "preload/start.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ __thread struct thread self __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint32_t threads; /* numbers given out */
 static pthread_key_t ending;
-static bool have_key;
+static bool have_key, others_begin;
 
 /* Looked up before a thread begins, when a lock of the loader's harms nobody. Where these are in libpthread a program
  * without it has one thread alone. */
@@ -33,6 +34,8 @@ static struct {
     __typeof__(&pthread_getattr_np) getattr;
     __typeof__(&pthread_attr_getstack) getstack;
     __typeof__(&pthread_attr_setstacksize) setstacksize;
+    __typeof__(&pthread_attr_getstacksize) getstacksize;
+    __typeof__(&pthread_attr_getguardsize) getguardsize;
     __typeof__(&pthread_setspecific) setspecific;
     __typeof__(&pthread_self) self;
     __typeof__(&pthread_attr_destroy) destroy;
@@ -41,6 +44,12 @@ static struct {
 } pthread;
 
 extern void *__libc_stack_end;
+
+/* The stack of a thread that is to be created: `bytes` that end at `end`, 0: where its record lies. Without bytes the
+ * thread asks. */
+struct room {
+    uint64_t end, bytes;
+};
 
 static void note_thread(struct lane *lane)
 {
@@ -131,12 +140,28 @@ static void find_first_stack(void)
     self.stack_low = self.stack_high - size;
 }
 
-static void find_stack(void)
+/*
+ * A thread that somebody else's pthread_create begins (ThreadSanitizer's in the program) comes here before that one
+ * knows it, so nothing of the program's may be called, and pthread_getattr_np calls malloc. The C library's record of
+ * the thread is in the last pages of the stack, the program's frames are below it. Where the stack begins is known
+ * roughly: its deepest eighth counts as a foreign one, which works too.
+ */
+static void find_stack_of(const struct room *room)
+{
+    self.stack_high = room->end ? room->end : (uint64_t)pthread.self();
+    self.stack_low = self.stack_high - room->bytes + room->bytes / 8;
+}
+
+static void find_stack(const struct room *room)
 {
     pthread_attr_t attributes;
     void *low;
     size_t bytes;
 
+    if (room->bytes) {
+        find_stack_of(room);
+        return;
+    }
     if (!have_key || pthread.getattr(pthread.self(), &attributes) != 0)
         return;
     if (pthread.getstack(&attributes, &low, &bytes) == 0) {
@@ -213,11 +238,14 @@ static void find_pthread(void)
     pthread.getattr = libc_find("pthread_getattr_np");
     pthread.getstack = libc_find("pthread_attr_getstack");
     pthread.setstacksize = libc_find("pthread_attr_setstacksize");
+    pthread.getstacksize = libc_find("pthread_attr_getstacksize");
+    pthread.getguardsize = libc_find("pthread_attr_getguardsize");
     pthread.setspecific = libc_find("pthread_setspecific");
     pthread.self = libc_find("pthread_self");
     pthread.destroy = libc_find("pthread_attr_destroy");
     pthread.init = libc_find("pthread_attr_init");
     pthread.create = libc_find("pthread_create");
+    others_begin = libc_symbol(RTLD_DEFAULT, "pthread_create") != (void *)pthread_create;
     have_key = pthread.self && pthread.destroy && pthread.getattr && pthread.getstack && pthread.setstacksize &&
                pthread.setspecific && create_key(&ending, on_end) == 0;
 }
@@ -275,6 +303,7 @@ struct beginning {
     thrd_start_t routine_c11;
     void *argument;
     struct altstack_place *place;
+    struct room room;
     uint32_t number;
     struct origin origin;
     bool blocks; /* SIGTRAP, as its creator does */
@@ -287,7 +316,7 @@ static void begin_created(const struct beginning *beginning)
     self.creator_lane = beginning->origin.lane;
     self.creator_node = beginning->origin.node;
     blocked_begin(beginning->blocks);
-    find_stack();
+    find_stack(&beginning->room);
     if (have_key)
         pthread.setspecific(ending, (void *)1);
     note_number();
@@ -298,7 +327,6 @@ static void *run(void *data)
 {
     struct beginning beginning = *(struct beginning *)data;
 
-    free(data);
     begin_created(&beginning);
     if (beginning.routine_c11)
         return (void *)(uintptr_t)beginning.routine_c11(beginning.argument);
@@ -329,12 +357,12 @@ static struct beginning *make_beginning(void)
     if (!enter_creation())
         return NULL;
     struct place here = thread_here();
-    struct beginning *beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
+    struct altstack_place *place = altstack_take();
+    struct beginning *beginning = place ? altstack_note(place) : NULL;
+
     if (beginning)
-        *beginning = (struct beginning){.number = atomic_fetch_add(&threads, 1),
-                                        .origin = origin_of(here),
-                                        .blocks = blocked_is(),
-                                        .place = altstack_take()};
+        *beginning = (struct beginning){
+            .number = atomic_fetch_add(&threads, 1), .origin = origin_of(here), .blocks = blocked_is(), .place = place};
     guard_leave_at(here);
     return beginning;
 }
@@ -379,17 +407,38 @@ static const pthread_attr_t *with_room(const pthread_attr_t *attributes, pthread
     return pthread.setstacksize(copy, bytes + OURS_ON_STACK) == 0 ? copy : attributes;
 }
 
+static struct room room_of(const pthread_attr_t *attributes)
+{
+    struct room room = {0, 0};
+    pthread_attr_t usual;
+    size_t bytes, guard;
+    void *low;
+
+    if (!attributes && (!pthread.init || pthread.init(&usual) != 0))
+        return room;
+    const pthread_attr_t *asked = attributes ? attributes : &usual;
+    if (pthread.getstack(asked, &low, &bytes) == 0 && bytes && (uint64_t)low + bytes != 0)
+        room = (struct room){(uint64_t)low + bytes, bytes};
+    else if (pthread.getstacksize && pthread.getguardsize && pthread.getstacksize(asked, &bytes) == 0 &&
+             pthread.getguardsize(asked, &guard) == 0 && bytes > guard)
+        room.bytes = (bytes & ~UINT64_C(4095)) - ((guard + 4095) & ~UINT64_C(4095));
+    if (!attributes)
+        pthread.destroy(&usual);
+    return room;
+}
+
 static int create(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning)
 {
     pthread_attr_t copy;
 
     self.alone = false;
-    int error = REAL(pthread_create)(thread, with_room(attributes, &copy), run, beginning);
+    attributes = with_room(attributes, &copy);
+    if (others_begin && have_key)
+        beginning->room = room_of(attributes);
+    int error = REAL(pthread_create)(thread, attributes, run, beginning);
     signal_retake();
-    if (error) {
+    if (error)
         altstack_give_back(beginning->place);
-        free(beginning);
-    }
     return error;
 }
 

@@ -72,6 +72,20 @@ OWN(timer_settime)
 OWN(kill)
 OWN(tgkill)
 OWN(sched_yield)
+/* And what a sanitizer has of its own of ISO C. */
+OWN(memcpy)
+OWN(memmove)
+OWN(memset)
+OWN(memcmp)
+OWN(strlen)
+OWN(strcpy)
+OWN(strncmp)
+OWN(strcmp)
+OWN(strchr)
+OWN(strrchr)
+OWN(strspn)
+OWN(strcspn)
+OWN(strstr)
 
 int environ = 3, program_invocation_name = 5;
 
