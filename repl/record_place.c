@@ -24,47 +24,128 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Start of a process in clock ticks since boot: with the pid it names a process for good. */
-static unsigned long long start_of(pid_t pid)
+enum { TEXTS_MOST = 1 << 22 }; /* bytes of an environment that is read */
+
+/* A field of a process' state, counted from 3, the first behind its name; 0: it is not known. */
+static unsigned long long state_of(pid_t pid, int field)
 {
     AUTO_STR struct str path = {0}, text = {0};
-    unsigned long long start = 0;
 
     str_addf(&path, "/proc/%d/stat", (int)pid);
     hq_error_free(file_read_regular(str_cstr(&path), &text, 1 << 16));
-    const char *fields = text.len ? strrchr(text.s, ')') : NULL;
-    if (fields)
-        sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
-    return start;
+    const char *at = text.len ? strrchr(str_cstr(&text), ')') : NULL;
+    for (int i = 2; at && i < field; i++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
 }
 
-static int rank_in_environment(void)
+/* Start of a process in clock ticks since boot: with the pid it names a process for good. */
+static unsigned long long start_of(pid_t pid)
+{
+    return state_of(pid, 22);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    return (pid_t)state_of(pid, 4);
+}
+
+/* The variable that tells this process its rank, NULL: it has none. */
+static const char *rank_variable(void)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
                                             "PALS_RANKID"};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]))
-            return atoi(getenv(variables[i]));
-    return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID") ? atoi(getenv("SLURM_PROCID")) : -1;
+            return variables[i];
+    return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID") ? "SLURM_PROCID" : NULL;
+}
+
+/* What /proc knows of a process as texts that end with a zero: its environment, its arguments. */
+static bool texts_of(pid_t pid, const char *what, struct str *texts)
+{
+    AUTO_STR struct str path = {0};
+    struct hq_error *error;
+
+    str_addf(&path, "/proc/%d/%s", (int)pid, what);
+    error = file_read_regular(str_cstr(&path), texts, TEXTS_MOST);
+    hq_error_free(error);
+    return !error;
+}
+
+static const char *next_text(const struct str *texts, const char *text)
+{
+    text = text ? text + strlen(text) + 1 : texts->s;
+    return texts->len && text < texts->s + texts->len ? text : NULL;
+}
+
+static bool has_variable(pid_t pid, const char *name)
+{
+    AUTO_STR struct str environment = {0};
+    size_t length = strlen(name);
+
+    if (!texts_of(pid, "environ", &environment))
+        return false;
+    for (const char *text = NULL; (text = next_text(&environment, text));)
+        if (!strncmp(text, name, length) && text[length] == '=')
+            return true;
+    return false;
+}
+
+/* Between the launcher and this command may be scripts, which have the rank as well. */
+static pid_t launcher_of(const char *variable)
+{
+    pid_t pid = getppid();
+
+    while (pid > 1 && has_variable(pid, variable))
+        pid = parent_of(pid);
+    return pid;
+}
+
+/* Each node has a launcher of its own where ranks are on several: those of Hydra (MPICH, Intel MPI) are told by an
+ * argument where the one is that they all belong to. */
+static bool add_common_launcher(struct str *identity, pid_t launcher)
+{
+    static const char *const options[] = {"--control-port", "--upstream-host", "--upstream-port"};
+    const char *here = getenv("MPI_LOCALNRANKS"), *all = getenv("PMI_SIZE");
+    AUTO_STR struct str arguments = {0};
+    size_t before = identity->len;
+
+    if ((here && all && !strcmp(here, all)) || !texts_of(launcher, "cmdline", &arguments))
+        return false;
+    for (const char *text = NULL; (text = next_text(&arguments, text));)
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+            const char *value = strcmp(text, options[i]) ? NULL : next_text(&arguments, text);
+
+            if (value)
+                str_addf(identity, " %s", value);
+        }
+    return identity->len > before;
 }
 
 /* All ranks of one launch must find the same text, and no two launches may. */
 static void identify_launch(struct record_place *place, struct str *identity)
 {
     const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *pmix = getenv("PMIX_NAMESPACE");
+    const char *variable = rank_variable(), *pals = getenv("PALS_APID");
     struct timespec now;
 
-    place->rank = rank_in_environment();
+    place->rank = variable ? atoi(getenv(variable)) : -1;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (place->rank >= 0 && job && step)
-        str_addf(identity, "slurm %s.%s", job, step);
-    else if (place->rank >= 0 && pmix)
-        str_addf(identity, "pmix %s", pmix);
-    else if (place->rank >= 0)
-        str_addf(identity, "launcher %d %llu", (int)getppid(), start_of(getppid()));
-    else
+    if (place->rank < 0) {
         str_addf(identity, "process %d %lld.%09ld", (int)getpid(), (long long)now.tv_sec, now.tv_nsec);
+    } else if (job && step) {
+        str_addf(identity, "slurm %s.%s", job, step);
+    } else if (pmix || pals) {
+        str_addf(identity, "%s %s", pmix ? "pmix" : "pals", pmix ? pmix : pals);
+    } else {
+        pid_t launcher = launcher_of(variable);
+
+        str_addf(identity, "launcher");
+        if (!add_common_launcher(identity, launcher))
+            str_addf(identity, " %d %llu", (int)launcher, start_of(launcher));
+    }
     place->launch = hash_bytes(str_cstr(identity), identity->len, 0);
 }
 

@@ -32,6 +32,24 @@ again
 check "ranks: the data of both arrives" [ "$(value files)" = 2 ]
 check "ranks: one of them says so" [ "$(grep -c 'cannot be mapped' "$TMP/err")" = 1 ]
 
+# Ranks share a recording if they are of one launch, whatever scripts and proxies of the launcher are between.
+rank() { MPI_LOCALNRANKS=$1 PMI_SIZE=2 PMI_RANK=$2 sh -c '"$@"; true' sh "$HQ" record -o "$DB" -- "$PROGRAMS/ends" return 2>>"$TMP/err"; }
+export -f rank
+rm -rf "$DB"
+rank 2 0
+rank 2 1
+again
+check "ranks that are scripts: the data of both arrives" [ "$(value files)" = 2 ]
+proxy() { HQ=$HQ DB=$DB PROGRAMS=$PROGRAMS TMP=$TMP bash -c 'rank 1 "$1"; true' hydra_pmi_proxy "$1" --control-port "here:$2"; }
+rm -rf "$DB"
+proxy 0 4711
+proxy 1 4711
+again
+check "ranks of two proxies of one launcher: likewise" [ "$(value files)" = 2 ]
+proxy 1 4712
+again
+check "but not of two launchers" [ "$(value files):$(tail -n 1 "$TMP/err" | grep -c 'holds a recording already')" = 2:1 ]
+
 # A real file system of that kind.
 mkdir -p "$TMP/branch" "$TMP/fuse"
 if command -v mergerfs >/dev/null && [ -w /dev/fuse ] && mergerfs -o cache.files=off "$TMP/branch" "$TMP/fuse" 2>/dev/null; then
