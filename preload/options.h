@@ -33,7 +33,7 @@ extern struct options {
     bool handles;         /* the program has handlers of signals that may come anywhere */
     bool gives_base;      /* the base of thread-local storage can be read and set: reach.h */
     bool has_keys; /* the program has asked for a key of protection, or code that cannot be read, which takes one */
-    int32_t rank;  /* -1: none */
+    int32_t rank;  /* -1: none; that of MPI_COMM_WORLD, as soon as it is known, if no launcher tells one */
     int events;
     uint32_t counted;           /* a bit for each event whose value so far goes into the trace (counts.h) */
     uint32_t timed;             /* a bit for each clock */

@@ -206,6 +206,16 @@ static void note_message(const struct call *c, int argument)
     request_add(&message);
 }
 
+/* Not every launcher tells the ranks in their environment. A process by itself is rank 0 of its own and none of a
+ * parallel program. */
+static void tell_rank(const struct call *c)
+{
+    const struct comm *world = comm_find(c->mpi, c->mpi->world);
+
+    if (world && world->peers > 1)
+        hq_exact_rank(world->rank);
+}
+
 static void after(const struct call *c, struct flow *flow)
 {
     switch ((enum shape)c->wrapper->shape) {
@@ -223,6 +233,7 @@ static void after(const struct call *c, struct flow *flow)
     case IMPROBE: return *(const int *)call_pointer(c, 3) ? note_message(c, 4) : (void)0;
     case START:
     case STARTALL: return add_started(c, flow);
+    case BEGIN: return tell_rank(c);
     default: break;
     }
     if (c->wrapper->shape < BCAST || c->wrapper->shape > NEIGHBOR_ALLTOALLW)

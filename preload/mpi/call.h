@@ -69,6 +69,7 @@ enum shape {
     NEIGHBOR_ALLTOALLW,
     FINALIZE,
     ABORT,
+    BEGIN, /* of the library */
     SHAPES
 };
 

@@ -189,6 +189,16 @@ EXPORT uint32_t hq_exact_text(const char *text)
     return offset;
 }
 
+EXPORT void hq_exact_rank(int rank)
+{
+    if (options.rank >= 0 || !guard_enter())
+        return;
+    options.rank = rank; /* children have it, too */
+    if (file_ready())
+        file_header()->rank = rank;
+    guard_leave();
+}
+
 EXPORT void hq_exact_warn(const char *text)
 {
     if (!guard_enter())

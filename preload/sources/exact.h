@@ -76,6 +76,9 @@ bool hq_exact_together(const void *first, const void *second);
 /* A text in the measurement file, 0 if there is no space. */
 uint32_t hq_exact_text(const char *text);
 
+/* The process is this rank of a parallel program, if no launcher has said so already. */
+void hq_exact_rank(int rank);
+
 /* A sentence for standard error and for `info`, once. */
 void hq_exact_warn(const char *text);
 

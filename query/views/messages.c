@@ -44,6 +44,7 @@ struct pairs {
     struct map processes; /* of a rank that tells of messages: the first one */
     struct map several;   /* ranks that are more than one */
     bool any;             /* messages in the database, chosen or not */
+    bool unranked;        /* one of them is sent by, or to, what has no rank */
     bool overflow, damaged;
 };
 
@@ -52,6 +53,7 @@ static struct pair *pair_of(struct pairs *p, int32_t from, int32_t to, uint32_t 
     bool is_new;
     uint64_t *number = map_insert(&p->numbers, (uint64_t)(uint32_t)from << 32 | (uint32_t)to, p->all.len, &is_new);
 
+    p->unranked |= from < 0 || to < 0;
     if (is_new)
         vec_push(&p->all, (struct pair){.from = from, .to = to, .profile = profile});
     return &p->all.data[*number];
@@ -267,6 +269,8 @@ static struct hq_error *messages_prepare(struct run *run)
                  "%zu of the ranks %s several processes, of MPI_Comm_spawn or of several launches: their messages are "
                  "added up",
                  pairs.several.len, pairs.several.len == 1 ? "is" : "are");
+    if (pairs.unranked)
+        run_note(run, "? has no rank: a process that no launcher has started, or one of another world");
     if (pairs.overflow)
         err = hq_error_new(HQ_DATA, "the messages of this database add up to more than 64 bits hold: it is damaged; "
                                     "`hq verify` says more");

@@ -90,6 +90,22 @@ int main(int argc, char **argv)
 }
 """
 
+# A launcher that does not tell the ranks in the environment: here they are back before MPI looks.
+HIDDEN = """#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
+    int one = 1, sum;
+    for (int i = 0; i < 3 && getenv("HIDDEN"); i++)
+        setenv(names[i], getenv("HIDDEN"), 1);
+    MPI_Init(&argc, &argv);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+HIDES = 'HIDDEN=${PMI_RANK:-$PMIX_RANK} exec env -u PMI_RANK -u PMIX_RANK -u OMPI_COMM_WORLD_RANK "$0"'
+
 
 def count(x):
     return int(x or 0)
@@ -229,6 +245,16 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     rows = {r["name"]: r["values"] for r in ask(db, "messages where received > 0 columns messages, bytes, received, received_bytes")["rows"]}
     more = mpi != "openmpi"
     check(rows == {"1 -> 0": [6 + 2 * more, 24 + 4 * more, 6, 24]}, f"{program}: what was received is {rows}")
+
+    with open(f"{TMP}/hidden.c", "w") as f:
+        f.write(HIDDEN)
+    program, db = f"./hidden-{mpi}", f"hidden-{mpi}.hq"
+    status, out, err = run(f"mpicc.{mpi}", "-w", "-o", program, f"{TMP}/hidden.c")
+    check(status == 0, err)
+    status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 3, "sh", "-c", HIDES, program, env=ENVIRONMENT)
+    rows = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
+    pairs = {f"{a} -> {b}": [1, 4] for a in range(3) for b in range(3) if a != b}
+    check((status, rows) == (0, pairs), f"{program}: status {status}, messages are {rows}: {err[-300:]}")
 
     if not shutil.which(f"mpif90.{mpi}"):
         print(f"skipped: there is no Fortran of {mpi}")
