@@ -409,6 +409,16 @@ static bool tell_beginning(const char *text, struct str *out)
     return found;
 }
 
+/* `exit status`, which is more than `exit` */
+static bool tell_joined(const char *text, struct str *out)
+{
+    AUTO_FREE char *word = xstrdup(text);
+
+    for (char *c = word; (c = strchr(c, ' '));)
+        *c = '-';
+    return strchr(word, '-') && tell_word(word, out);
+}
+
 struct hq_error *help_word(const char *word, struct str *out)
 {
     if (!word || !strcasecmp(word, "language")) {
@@ -416,7 +426,7 @@ struct hq_error *help_word(const char *word, struct str *out)
         return NULL;
     }
     bool found = tell_word(word, out) || (!strncasecmp(word, "set ", 4) && tell_word(word + 4, out)) ||
-                 tell_beginning(word, out);
+                 tell_joined(word, out) || tell_beginning(word, out);
 
     return found ? NULL : unknown_word(word);
 }

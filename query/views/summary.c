@@ -20,7 +20,7 @@ enum {
     PATH_NAMES = 6,
     NAME_COLUMNS = 48,
     PATH_COLUMNS = 48,
-    PATH_ROOM = 136,
+    PATH_ROOM = 60, /* of a line, beside its heading and the share */
     SAMPLES_LEAST = 4,
     SCREEN_LINES = 22, /* of 24: the command and the next prompt */
     SCREEN_COLUMNS = 80,
@@ -265,7 +265,6 @@ static struct hq_error *tell_path(struct summary *s)
         n--;
     size_t from = n > PATH_NAMES ? n - PATH_NAMES : 0;
 
-    /* Two lines of a screen. */
     do {
         str_clear(&text);
         for (size_t i = from; i < n; i++) {

@@ -181,6 +181,8 @@ expect 0 '' "$HQ" --help
 says record
 expect 0 '' "$HQ" record --help
 says CPUTIME
+expect 0 '' "$HQ" help exit status
+says 'as json'
 expect 0 '' "$HQ" --version
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

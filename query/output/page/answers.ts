@@ -60,7 +60,7 @@ export class Answers {
 
   #heading(text: string, column: number, falling: boolean): HTMLElement {
     const now = this.#sorted?.column === column ? this.#sorted : null;
-    return el("th", { scope: "col", "aria-sort": now ? (now.up ? "ascending" : "descending") : "none" },
+    return el("th", { scope: "col", class: falling ? "number" : "", "aria-sort": now ? (now.up ? "ascending" : "descending") : "none" },
       el("button", { onclick: () => {
         this.#sorted = { column, up: now ? !now.up : !falling };
         this.render();

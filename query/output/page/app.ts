@@ -303,15 +303,9 @@ export class App {
 }
 
 // A word as a shell takes it.
-function shell(text: string): string {
-  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
-}
+const shell = (text: string): string => /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 
 // A metric's name as the language takes it.
-export function metricText(name: string): string {
-  return /^[a-z_][\w:]*$/i.test(name) ? name : `metric(${quoted(name)})`;
-}
+export const metricText = (name: string): string => /^[a-z_][\w:]*$/i.test(name) ? name : `metric(${quoted(name)})`;
 
-function changes(a: State, b: State): Set<keyof State> {
-  return new Set((Object.keys(a) as (keyof State)[]).filter((key) => a[key] !== b[key]));
-}
+const changes = (a: State, b: State): Set<keyof State> => new Set((Object.keys(a) as (keyof State)[]).filter((key) => a[key] !== b[key]));

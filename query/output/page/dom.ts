@@ -22,21 +22,15 @@ export function el<T extends keyof HTMLElementTagNameMap>(what: T | `${T}.${stri
 const HARMFUL = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 // A text as it may stand on the page.
-export function plain(text: string): string {
-  return text.replace(HARMFUL, "\ufffd");
-}
+export const plain = (text: string): string => text.replace(HARMFUL, "\ufffd");
 
 // The begin of a list that may be of thousands.
 export const brief = (text: string, most = 40): string => (text.length > most ? text.slice(0, most) + "\u2026" : text);
 
 // A name, which may be written from right to left, apart from what stands beside it.
-export function name(text: string, props: Props = {}): HTMLElement {
-  return el("bdi", props, plain(text));
-}
+export const name = (text: string, props: Props = {}): HTMLElement => el("bdi", props, plain(text));
 
-export function button(title: string, onclick: () => void, ...what: Child[]): HTMLButtonElement {
-  return el("button", { title, onclick }, ...what);
-}
+export const button = (title: string, onclick: () => void, ...what: Child[]): HTMLButtonElement => el("button", { title, onclick }, ...what);
 
 // A choice of [value, text].
 export function choice(label: string, of: [string | number, string][], now: string | number, choose: (value: string) => void, props: Props = {}): HTMLSelectElement {
@@ -46,13 +40,9 @@ export function choice(label: string, of: [string | number, string][], now: stri
 }
 
 // An entry of a legend.
-export function swatch(colour: string, ...what: Child[]): HTMLElement {
-  return el("span", {}, el("i", { style: `background:${colour}` }), ...what);
-}
+export const swatch = (colour: string, ...what: Child[]): HTMLElement => el("span", {}, el("i", { style: `background:${colour}` }), ...what);
 
-export function csv(rows: string[][]): string {
-  return rows.map((r) => r.map((text) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",") + "\n").join("");
-}
+export const csv = (rows: string[][]): string => rows.map((r) => r.map((text) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",") + "\n").join("");
 
 // The lines of a text that are not empty.
 export const linesOf = (text: string): string[] => text.split("\n").filter(Boolean);
@@ -77,9 +67,14 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-// A picture that is drawn by a program: it tells about what the mouse is on, and is drawn anew where its room changes.
+export type Point = [number, number];
+
+// A picture that is drawn by a program: it tells about what the mouse is on, and is drawn anew where its room changes. In one
+// that has `drop` a drag chooses; what it goes over is seen meanwhile, and it ends wherever it is let go.
 export abstract class Picture {
   readonly element = el("div");
+  protected brush = el("div.brush");
+  #from: Point | null = null;
   protected canvas: HTMLCanvasElement;
   protected tip = el("div.tip", { role: "status" });
   protected bar = el("div.bar");
@@ -87,12 +82,48 @@ export abstract class Picture {
   protected note = el("p.note");
 
   constructor(kind: string, label: string, handlers: Props) {
-    this.canvas = el("canvas", { role: "img", "aria-label": label, onmouseleave: () => this.hide(), ...handlers });
+    this.canvas = el("canvas", { role: "img", "aria-label": label, onmouseleave: () => this.hide(), onpointerdown: (e: PointerEvent) => this.#begin(e),
+      onpointermove: (e: MouseEvent) => this.#drag(e), onpointerup: (e: MouseEvent) => this.#end(e), onlostpointercapture: () => this.#end(), ...handlers });
     this.element.className = "pane " + kind;
     new ResizeObserver(() => this.element.isConnected && this.render()).observe(this.element);
   }
 
   abstract render(): void;
+  protected hover?(at: Point, e: MouseEvent): void;
+  protected drop?(from: Point, to: Point): void;
+
+  // From where to where a drag chooses, in pixels of the canvas.
+  protected covers(from: Point, to: Point): [Point, Point] { return [from, to]; }
+
+  #at(e: MouseEvent): Point {
+    const r = this.canvas.getBoundingClientRect();
+    return [e.clientX - r.left, e.clientY - r.top];
+  }
+
+  #begin(e: PointerEvent): void {
+    if (!this.drop || e.button) return;
+    this.#from = this.#at(e);
+    this.canvas.setPointerCapture(e.pointerId);
+    this.canvas.focus(); // for its keys
+    e.preventDefault();
+  }
+
+  #drag(e: MouseEvent): void {
+    const { style } = this.brush, to = this.#at(e);
+    if (this.#from) {
+      const [a, b] = this.covers(this.#from, to), part = (i: number, most: number) => [a[i], b[i]].map((x) => max(0, min(most, x))).sort((x, y) => x - y);
+      const [left, right] = part(0, this.canvas.offsetWidth), [top, bottom] = part(1, this.canvas.offsetHeight);
+      style.cssText = `display:block;left:${left}px;width:${right - left}px;top:${top}px;height:${bottom - top}px`;
+    }
+    this.hover?.(to, e);
+  }
+
+  #end(e?: MouseEvent): void {
+    const from = this.#from;
+    this.#from = null;
+    this.brush.style.display = "none";
+    if (from && e) this.drop!(from, this.#at(e));
+  }
 
   hide(): void { this.tip.style.display = "none"; }
 

@@ -26,7 +26,7 @@ interface Program {
   slot?: number;
   total?: number;   // it is the total of a slot's metric
   share?: number;   // it is a slot by its own total: the slot
-  statistic?: boolean;
+  overProfiles?: boolean;
 }
 
 export interface Compiled { dim: Dim; text: boolean; linear: boolean; value: (f: Facts) => Value; total: (totals: Float64Array) => number }
@@ -227,7 +227,7 @@ class Parser {
       const dim = this.#agree(left, right, plus ? "adds" : "subtracts");
       a = {
         ...this.#make(dim, (f) => (plus ? (left.eval(f) as number) + (right.eval(f) as number) : (left.eval(f) as number) - (right.eval(f) as number)), left.constant && right.constant),
-        linear: left.linear && right.linear, literal: left.literal && right.literal, statistic: left.statistic || right.statistic,
+        linear: left.linear && right.linear, literal: left.literal && right.literal, overProfiles: left.overProfiles || right.overProfiles,
       };
     }
     return a;
@@ -252,7 +252,7 @@ class Parser {
           const x = left.eval(f) as number, y = right.eval(f) as number, z = times ? x * y : y === 0 ? NaN : x / y;
           return isFinite(z) ? z : NaN;
         }, left.constant && right.constant),
-        linear, literal: left.literal && right.literal, statistic: left.statistic || right.statistic,
+        linear, literal: left.literal && right.literal, overProfiles: left.overProfiles || right.overProfiles,
         share: !times && left.slot !== undefined && right.total !== undefined && left.slot >> 1 === right.total >> 1 ? left.slot : undefined,
       };
     }
@@ -363,13 +363,13 @@ class Parser {
     if (name === "metric") return refuse("metric(\"...\") is for hq: the page knows metrics by their names");
     const f = this.d.functions[name] ?? refuse(`there is no function \`${name}\``), all = args.map((p) => this.#number(p)), a = all[0];
     if (all.length < f.least || all.length > f.most) refuse(`${name}() takes ${f.least}${f.most > f.least ? " or more" : ""}, and here are ${all.length}`);
-    const statistic = all.some((p) => p.statistic);
+    const overProfiles = all.some((p) => p.overProfiles);
     if (f.statistic && all.length === 1) return this.#ofRow > before ? refuse("names, places and depth are of the row: a statistic needs metrics") : this.#statistic(name, a);
     if (f.ofNumber) {
       const of = (Math as any)[name] as ((x: number) => number) | undefined;
       if (!of) return refuse(`${name}() is not on the page: ask hq`);
       if (f.plain && a.dim) refuse(`${name}() takes a plain number, and this is ${dimNames[a.dim]}`);
-      return { ...this.#make(f.unitless ? 0 : a.dim, (x) => finite(of(a.eval(x) as number)), a.constant), literal: a.literal, statistic };
+      return { ...this.#make(f.unitless ? 0 : a.dim, (x) => finite(of(a.eval(x) as number)), a.constant), literal: a.literal, overProfiles };
     }
     const values = name === "if" ? all.slice(1) : all;
     let sofar = values[0];
@@ -390,13 +390,13 @@ class Parser {
         return best;
       };
     else return refuse(`${name}() is not on the page: ask hq`);
-    return { ...this.#make(sofar.dim, compute), literal: sofar.literal, statistic };
+    return { ...this.#make(sofar.dim, compute), literal: sofar.literal, overProfiles };
   }
 
   // Over the profiles of a row (query/measure/statistics.c).
   #statistic(name: string, a: Program): Program {
     const d = this.d, f = d.functions[name];
-    if (a.statistic) refuse("a statistic of a statistic has no meaning");
+    if (a.overProfiles) refuse("a statistic of a statistic has no meaning");
     if (a.constant) refuse("this is the same in every profile: a statistic needs a metric");
     if (name === "sum" && a.linear) return a;
     if (name === "ci") return this.#interval(a);
@@ -410,7 +410,7 @@ class Parser {
         if (a.slot !== undefined) return finite(of(x.profiles(a.slot)));
         const all = Array.from({ length: 2 * d.metrics.length }, (_, slot) => x.profiles!(slot));
         return finite(of(all[0].map((_, p) => a.eval({ ...x, slots: all.map((v) => v[p]) }) as number)));
-      }), statistic: true,
+      }), overProfiles: true,
     };
   }
 
@@ -425,7 +425,7 @@ class Parser {
       if (m.flags & (EXACT | NO_COUNTS) || m.side !== "here" || !(all > 0)) return m.flags & EXACT ? 0 : NaN;
       const k = equalSamples(m, n, x.slots[slot] / m.scale), share = k / all;
       return (Z / (1 + (Z * Z) / all)) * Math.sqrt((share * (1 - share)) / all + (Z * Z) / (4 * all * all));
-    }), statistic: true };
+    }), overProfiles: true };
   }
 }
 
@@ -434,9 +434,7 @@ const finite = (x: number): number => (isFinite(x) ? x : NaN);
 export const Z = 1.959963984540054;
 
 // How many samples of equal weight tell as much as those that stand for a sum.
-function equalSamples(m: Metric, count: number, sum: number): number {
-  return m.weight > 0 ? min(count, abs(sum) / m.weight) : count;
-}
+const equalSamples = (m: Metric, count: number, sum: number): number => m.weight > 0 ? min(count, abs(sum) / m.weight) : count;
 
 // One standard deviation of a measured value of n samples; without any, that of one.
 export function deviation(d: Data, metric: number, value: number, samples: number): number {
@@ -483,9 +481,7 @@ function statisticOf(name: string): ((values: Float64Array) => number) | null {
   };
 }
 
-function compare(mark: string, order: number): number {
-  return +(order ? mark === "!=" || mark === "<>" || mark[0] === (order < 0 ? "<" : ">") : mark.includes("=") && mark !== "!=");
-}
+const compare = (mark: string, order: number): number => +(order ? mark === "!=" || mark === "<>" || mark[0] === (order < 0 ? "<" : ">") : mark.includes("=") && mark !== "!=");
 
 // Names with or without their arguments, files and load modules by the end of their path, kinds without regard to case.
 function sameText(attribute: string | undefined, text: string, written: string): boolean {

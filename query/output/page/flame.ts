@@ -138,11 +138,9 @@ export class Flame extends Picture {
     if (!b) return this.hide();
     const { data, selection, state } = this.app, m = data.metrics[state.metric], place = placeOf(data, b.node);
     const ranges = nodeRanges(data, b.node, false), value = selection.value(state.metric, ranges), { old } = this.#compared();
-    this.tell(`${plain(b.name)}${place ? " \u2014 " + plain(place) : ""}\n${oneText(value, m.dim)}, ${percentText(value, selection.total(state.metric)) || "0 %"} of ${m.name}` +
+    this.tell(`${plain(b.name)}${place ? " \u2014 " + plain(place) : ""}\n${oneText(value, m.dim)}, ${percentText(value, selection.total(state.metric)) || "0 %"} of ${m.name}, ${oneText(selection.value(state.metric, nodeRanges(data, b.node, true)), m.dim)} of it in itself` +
       (old < 0 ? "" : `; before ${oneText(selection.value(old, ranges), m.dim)}`), e);
   }
 }
 
-export function sameNode(a: Node, b: Node): boolean {
-  return a.scope === b.scope && a.kind === b.kind && a.inc.length === b.inc.length && a.inc[0] === b.inc[0];
-}
+export const sameNode = (a: Node, b: Node): boolean => a.scope === b.scope && a.kind === b.kind && a.inc.length === b.inc.length && a.inc[0] === b.inc[0];

@@ -301,6 +301,7 @@ class Page {
   // ---- what has changed ----
 
   #changed(changed: Set<string>): void {
+    const { node } = this.app;
     const rows = "view metric sort ascending zoom ranks threads time lines rounds all filter columns where through prune hide flatten".split(" ");
     const filtered = this.app.state.filter && changed.has("search");
     this.trace.changed(changed);
@@ -320,6 +321,8 @@ class Page {
     if (changed.size === 1 && changed.has("selected")) return this.#renderState();
     // Of the pictures only the flame graph shows what is searched for.
     this.#renderAll(changed.size > 1 || !changed.has("search") || this.app.state.pane === "flame");
+    // Another view has the row of what was selected selected, if it has one.
+    if (changed.has("view") && node && node.scope !== NONE && !this.app.state.selected) this.#selectNode(node);
   }
 
   #renderAll(pane = true): void {

@@ -2,7 +2,7 @@
 // Messages: who sent how much to whom, as a heat map (query/views/messages.c, query/output/heat.c). A drag chooses ranks.
 import { App, rangesText } from "./app";
 import { Dim } from "./data";
-import { choice, clear, el, Picture, plain, sizeCanvas, swatch } from "./dom";
+import { choice, clear, el, Picture, plain, Point, sizeCanvas, swatch } from "./dom";
 import { inRanges } from "./model";
 import { ceil, floor, max, min, round, oneText } from "./number";
 
@@ -23,14 +23,10 @@ export class Messages extends Picture {
   #side = 1;   // bins in a row
   #ranks = 1;
   #cell = 1;   // pixels
-  #drag: [number, number] | null = null;
 
   constructor(private app: App) {
-    super("messages", "messages between ranks", {
-      onpointermove: (e: MouseEvent) => this.#hover(e),
-      onpointerdown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); }, onpointerup: (e: MouseEvent) => this.#drop(e),
-    });
-    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.legend, this.#list), this.tip);
+    super("messages", "messages between ranks", {});
+    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.brush, this.legend, this.#list), this.tip);
   }
 
   // The pairs of the chosen ranks: what these sent, and what they told to have received.
@@ -48,7 +44,7 @@ export class Messages extends Picture {
   render(): void {
     const { data: d, state, palette } = this.app, which = max(0, amounts.findIndex(([n]) => n === state.amount)), dim = amounts[which][1];
     clear(this.bar);
-    this.bar.append(choice("what is shown", amounts.map(([n]) => [n, n.replace("_", " ")]), amounts[which][0], (amount) => this.app.set({ amount })), el("span", {}, "from each rank (down) to each rank (across)"));
+    this.bar.append(choice("what is shown", amounts.map(([n]) => [n, n.replace("_", " ")]), amounts[which][0], (amount) => this.app.set({ amount })), el("span", {}, "from each rank (down) to each rank (across)"), el("span.warn", {}, plain(this.app.whole("ranks"))));
     const pairs = this.pairs(), known = pairs.filter((p) => p[0] >= 0 && p[1] >= 0);
     this.#ranks = max(1, ...d.messages.map((p) => max(p[0], p[1]) + 1));
     const box = this.element.querySelector(".scroll")!, room = max(120, min(box.clientWidth - LEFT - 10, max(160, box.clientHeight - TOP - 90), 640));
@@ -95,16 +91,16 @@ export class Messages extends Picture {
     clear(this.#list);
     const told = [pairs.length > LISTED ? `${LISTED} of ${pairs.length} pairs in the list.` : `${pairs.length} pairs.`, pairs.length > known ? `${pairs.length - known} pairs with a rank that is not known are only in the list.` : "",
       d.messages.length < d.pairs ? `${d.messages.length} of ${d.pairs} pairs are in the page, those with the most bytes.` : ""].filter(Boolean).join(" ");
-    this.#list.append(el("p.warn", {}, plain(this.app.whole("ranks"))), el("p.note", {}, told, el("span.hint", {}, " Drag chooses ranks.")));
+    this.#list.append(el("p.note", {}, told, el("span.hint", {}, " Drag chooses ranks.")));
     const top = [...pairs].sort((a, b) => b[which + 2] - a[which + 2]).slice(0, LISTED);
-    this.#list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t) => el("th", { scope: "col" }, t)))),
+    this.#list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t, i) => el("th", { scope: "col", class: i ? "number" : "" }, t)))),
       el("tbody", {}, ...top.map((p) => el("tr", {}, el("th", { scope: "row" }, `${name(p[0])} \u2192 ${name(p[1])}`),
         ...amounts.map(([, dim], i) => el("td.number", {}, p[i + 2] ? oneText(p[i + 2], dim) : "")))))));
   }
 
-  #at(e: MouseEvent): [number, number] {
-    const r = this.canvas.getBoundingClientRect(), index = (x: number) => max(0, min(this.#side - 1, floor(x / this.#cell)));
-    return [index(e.clientX - r.left - LEFT), index(e.clientY - r.top - TOP)];
+  #bin([x, y]: Point): Point {
+    const index = (along: number) => max(0, min(this.#side - 1, floor(along / this.#cell)));
+    return [index(x - LEFT), index(y - TOP)];
   }
 
   // The ranks of a bin.
@@ -112,20 +108,16 @@ export class Messages extends Picture {
     return [ceil((bin * this.#ranks) / this.#side), ceil(((bin + 1) * this.#ranks) / this.#side) - 1];
   }
 
-  #hover(e: MouseEvent): void {
-    const [x, y] = this.#at(e), sums = this.#bins.get(y * this.#side + x), text = ([a, b]: [number, number]) => (a === b ? `${a}` : `${a}-${b}`);
+  protected hover(at: Point, e: MouseEvent): void {
+    const [x, y] = this.#bin(at), sums = this.#bins.get(y * this.#side + x), text = ([a, b]: [number, number]) => (a === b ? `${a}` : `${a}-${b}`);
     this.tell(`${text(this.#of(y))} \u2192 ${text(this.#of(x))}\n` + (sums ? amounts.map(([n, dim], i) => (sums[i] ? `${n.replace("_", " ")} ${oneText(sums[i], dim)}` : "")).filter(Boolean).join("\n") : "no message"), e);
   }
 
   // The ranks of the rows and of the columns that a drag goes over.
-  #drop(e: MouseEvent): void {
-    if (!this.#drag) return;
-    const end = this.#at(e), chosen: number[] = [];
-    for (const i of [0, 1]) {
-      const from = this.#of(min(this.#drag[i], end[i]))[0], to = this.#of(max(this.#drag[i], end[i]))[1];
-      for (let r = from; r <= to; r++) chosen.push(r);
-    }
-    this.#drag = null;
+  protected drop(from: Point, to: Point): void {
+    const [a, b] = [from, to].map((p) => this.#bin(p)), chosen: number[] = [];
+    for (const i of [0, 1])
+      for (let r = this.#of(min(a[i], b[i]))[0]; r <= this.#of(max(a[i], b[i]))[1]; r++) chosen.push(r);
     if (this.app.data.ranked && this.app.data.kept.profiles) this.app.set({ ranks: rangesText(chosen) });
   }
 }

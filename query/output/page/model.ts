@@ -38,9 +38,7 @@ export function scaled(sum: number, scale: number): number {
   return scale < 1 && abs(inverse * scale - 1) < 1e-15 ? sum / inverse : sum * scale;
 }
 
-export function inRanges(ranges: Range[] | null, number: number): boolean {
-  return !ranges || ranges.some(([a, b]) => number >= a && number <= b);
-}
+export const inRanges = (ranges: Range[] | null, number: number): boolean => !ranges || ranges.some(([a, b]) => number >= a && number <= b);
 
 // Values by position: those of p are start[p] .. start[p + 1], each of a group.
 interface Spread { start: Uint32Array; group: Uint32Array; sum: Float64Array }
@@ -362,15 +360,11 @@ export function nodeOfSet(d: Data, scope: number, contexts: ArrayLike<number>): 
 export const fileOf = (d: Data, n: Node): number => n.file ?? d.scopeFile[n.scope] ?? 0;
 export const lineOf = (d: Data, n: Node): number => n.line ?? d.scopeLine[n.scope] ?? 0;
 
-export function nodeName(d: Data, n: Node): string {
-  return n.name ?? d.texts[d.scopeShown[n.scope]];
-}
+export const nodeName = (d: Data, n: Node): string => n.name ?? d.texts[d.scopeShown[n.scope]];
 
 // What is drawn of a name where about `room` letters fit, by `set names`: `full` is whole everywhere, `short` nowhere
 // longer than it needs to be. Two names are never drawn alike.
-export function drawnName(d: Data, n: Node, room: number): string {
-  return n.name ?? drawnScope(d, n.scope, room);
-}
+export const drawnName = (d: Data, n: Node, room: number): string => n.name ?? drawnScope(d, n.scope, room);
 
 export function drawnScope(d: Data, scope: number, room: number): string {
   const whole = d.texts[d.scopeShown[scope]];

@@ -11,9 +11,7 @@ const bytes: Scale[] = ["EiB", "PiB", "TiB", "GiB", "MiB", "KiB", "B"].map((unit
 
 export interface Style { factor: number; unit: string; base: string; decimals: number; sign: boolean; zero: boolean }
 
-function scaleFor(scales: Scale[], largest: number): Scale {
-  return scales.find((s) => largest >= s[0]) ?? scales[scales.length - 1];
-}
+const scaleFor = (scales: Scale[], largest: number): Scale => scales.find((s) => largest >= s[0]) ?? scales[scales.length - 1];
 
 function decimalsFor(shown: number): number {
   if (shown >= 1e7 || (shown < 1e-4 && shown > 0)) return -1;
@@ -43,9 +41,7 @@ export function fixed(x: number, decimals: number): string {
   return Number(down[down.length - 1]) % 2 === 0 ? (x < 0 ? "-" : "") + down : x.toFixed(decimals);
 }
 
-function exponent(x: number, decimals: number): string {
-  return x.toExponential(decimals).replace(/e([+-])(\d)$/, "e$10$2");
-}
+const exponent = (x: number, decimals: number): string => x.toExponential(decimals).replace(/e([+-])(\d)$/, "e$10$2");
 
 // As printf's %.*g.
 function general(x: number, digits: number): string {
@@ -80,6 +76,4 @@ export function oneText(value: number, dim: Dim): string {
 }
 
 // Microseconds of the run, as the language reads them back.
-export function timeText(us: number): string {
-  return us >= 1e6 ? `${+(us / 1e6).toFixed(6)}s` : us >= 1000 ? `${+(us / 1e3).toFixed(3)}ms` : `${us}us`;
-}
+export const timeText = (us: number): string => us >= 1e6 ? `${+(us / 1e6).toFixed(6)}s` : us >= 1000 ? `${+(us / 1e3).toFixed(3)}ms` : `${us}us`;

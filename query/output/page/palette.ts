@@ -24,9 +24,7 @@ function hash(text: string, shade: number): number {
 }
 
 // White or black, whichever differs more: by the luminance of sRGB, with 2 for its exponent.
-function inkOn(rgb: number[]): string {
-  return rgb[0] ** 2 * 0.21 + rgb[1] ** 2 * 0.72 + rgb[2] ** 2 * 0.07 < 13200 ? "#fff" : "#000";
-}
+const inkOn = (rgb: number[]): string => rgb[0] ** 2 * 0.21 + rgb[1] ** 2 * 0.72 + rgb[2] ** 2 * 0.07 < 13200 ? "#fff" : "#000";
 
 export interface Colour { fill: string; text: string; owner: string; rgb: number[] }
 

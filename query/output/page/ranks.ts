@@ -2,27 +2,23 @@
 // Ranks: the selected row's value in each rank or thread, in their order, sorted, or as a histogram. A drag chooses.
 import { App, rangesText } from "./app";
 import { EXACT } from "./data";
-import { choice, clear, el, Picture, plain, sizeCanvas } from "./dom";
+import { choice, clear, el, Picture, plain, Point, sizeCanvas } from "./dom";
 import { drawnName, nodeOfContext, nodeRanges } from "./model";
 import { ceil, floor, max, min, numberText, oneText, styleFor } from "./number";
 import { LEGEND, niceStep } from "./trace";
 
 const LEFT = 64, BOTTOM = 34, TOP = 8;
 
-interface Point { number: number; label: string; who: string; value: number; selectable: boolean }
+interface Bar { number: number; label: string; who: string; value: number; selectable: boolean }
 
 export class Ranks extends Picture {
-  #points: Point[] = [];
-  #bins: { from: number; to: number; points: Point[] }[] = [];
-  #drag: number | null = null;
+  #points: Bar[] = [];
+  #bins: { from: number; to: number; points: Bar[] }[] = [];
   #room = 0;
 
   constructor(private app: App) {
-    super("ranks", "values by rank", {
-      onpointermove: (e: MouseEvent) => this.#hover(e),
-      onpointerdown: (e: MouseEvent) => { this.#drag = this.#x(e); e.preventDefault(); }, onpointerup: (e: MouseEvent) => this.#drop(e),
-    });
-    this.element.append(this.bar, el("div.scroll", {}, this.canvas), this.note, this.tip);
+    super("ranks", "values by rank", {});
+    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.brush), this.note, this.tip);
   }
 
   // The selected row's, or the whole's.
@@ -32,9 +28,9 @@ export class Ranks extends Picture {
   }
 
   // By rank, if there are ranks: the threads of one are summed, what has none is left out.
-  #collect(): Point[] {
+  #collect(): Bar[] {
     const { data: d } = this.app, values = this.values(), ranked = values.some((v) => d.profiles[v.profile].rank >= 0);
-    const several = new Set(d.profiles.map((p) => p.pid)).size > 1, by = new Map<string, Point>();
+    const several = new Set(d.profiles.map((p) => p.pid)).size > 1, by = new Map<string, Bar>();
     for (const { profile, value } of values) {
       const p = d.profiles[profile];
       if (ranked && p.rank < 0) continue;
@@ -97,7 +93,7 @@ export class Ranks extends Picture {
     g.fillStyle = ink;
     g.textAlign = "center";
     g.textBaseline = "top";
-    const every = max(1, ceil(bars.length / max(1, floor(this.#room / 60))));
+    const every = max(1, ceil(niceStep(0, bars.length, floor(this.#room / 60))));
     for (let i = 0; i < bars.length; i += every)
       g.fillText(histogram ? oneText(this.#bins[i].from, m.dim) : this.#points[i].label.replace(/[a-z]+ /g, ""), LEFT + (i + 0.5) * w, TOP + deep + 4);
     g.fillText(histogram ? m.name : this.#points[0]?.label.replace(/ \d+/g, "") ?? "", LEFT + this.#room / 2, TOP + deep + 18);
@@ -123,15 +119,13 @@ export class Ranks extends Picture {
     for (const p of this.#points) this.#bins[most > least ? min(n - 1, floor(((p.value - least) / (most - least)) * n)) : 0].points.push(p);
   }
 
-  #x(e: MouseEvent): number { return e.clientX - this.canvas.getBoundingClientRect().left - LEFT; }
-
   #index(x: number): number {
     const n = this.app.state.plot === "histogram" ? this.#bins.length : this.#points.length;
-    return max(0, min(n - 1, floor((x / this.#room) * n)));
+    return max(0, min(n - 1, floor(((x - LEFT) / this.#room) * n)));
   }
 
-  #hover(e: MouseEvent): void {
-    const m = this.app.data.metrics[this.app.state.metric], i = this.#index(this.#x(e));
+  protected hover(at: Point, e: MouseEvent): void {
+    const m = this.app.data.metrics[this.app.state.metric], i = this.#index(at[0]);
     if (!this.#points.length) return;
     if (this.app.state.plot === "histogram") {
       const b = this.#bins[i];
@@ -139,10 +133,14 @@ export class Ranks extends Picture {
     } else this.tell(`${this.#points[i].who}: ${oneText(this.#points[i].value, m.dim)}`, e);
   }
 
-  #drop(e: MouseEvent): void {
-    if (this.#drag === null || !this.#points.length) return;
-    const [a, b] = [this.#index(this.#drag), this.#index(this.#x(e))].sort((x, y) => x - y);
-    this.#drag = null;
+  protected covers(from: Point, to: Point): [Point, Point] {
+    const edge = (p: Point) => max(LEFT, min(LEFT + this.#room, p[0]));
+    return [[edge(from), TOP], [edge(to), this.canvas.offsetHeight - BOTTOM]];
+  }
+
+  protected drop(from: Point, to: Point): void {
+    if (!this.#points.length) return;
+    const [a, b] = [from, to].map((p) => this.#index(p[0])).sort((x, y) => x - y);
     const chosen = this.app.state.plot === "histogram" ? this.#bins.slice(a, b + 1).flatMap((x) => x.points) : this.#points.slice(a, b + 1);
     if (!chosen.length || !chosen[0].selectable) return;
     const text = rangesText(chosen.map((p) => p.number));

@@ -57,6 +57,7 @@ export class Entry {
 
 export interface Column {
   id: string;         // as the language writes it
+  head: string;       // the same, or its label
   metric: number; exclusive: boolean;
   dim: Dim; sign: boolean;
   value: (e: Entry) => number;
@@ -192,14 +193,15 @@ export class Rows {
 
   // Derived columns: their style is that of the rows at hand.
   #derive(): void {
-    for (const text of linesOf(this.app.state.columns)) {
-      const c = this.#compiled(text);
+    for (const written of linesOf(this.app.state.columns)) {
+      const [, label, text] = /^(?:([a-z_]\w*)\s*=(?![=~])\s*)?(.*)$/i.exec(written)!, c = this.#compiled(text); // `ipc = instructions / cycles`
+
       if (!c || c.text) {
         if (c) this.problem = `${text}: this is a text, and a column of the page is a number`;
         continue;
       }
       this.columns.push({
-        id: text, metric: -1, exclusive: false, dim: c.dim, sign: false, value: (e) => (e.derived[text] ??= c.value(this.facts(e)) as number),
+        id: text, head: label ?? text, metric: -1, exclusive: false, dim: c.dim, sign: false, value: (e) => (e.derived[text] ??= c.value(this.facts(e)) as number),
         total: c.total(this.#totals), base: c.total(this.#totals), style: styleFor(c.dim, 1, false),
       });
     }
@@ -224,7 +226,7 @@ export class Rows {
       const m = d.metrics[metric], slot = 2 * metric + (exclusive ? 1 : 0), total = selection.total(metric);
       const largest = max(...[metric, m.here, m.old].filter((i) => i >= 0).map((i) => abs(selection.total(i))));
       return {
-        id, metric, exclusive, dim: m.dim, sign: m.side === "delta", value: (e) => e.slot(slot), total,
+        id, head: id, metric, exclusive, dim: m.dim, sign: m.side === "delta", value: (e) => e.slot(slot), total,
         base: selection.base(metric), style: styleFor(m.dim, largest, m.dim === Dim.Events, m.side === "delta"),
       };
     };
@@ -441,7 +443,7 @@ export class Rows {
 
   // Everything that is visible, as text.
   table(separator: "csv" | "markdown"): string {
-    const head = ["name", "kind", "depth", "file", "line", ...this.columns.map((c) => c.id)];
+    const head = ["name", "kind", "depth", "file", "line", ...this.columns.map((c) => c.head)];
     const d = this.app.data, shown = this.visible;
     if (separator === "csv") {
       const rows = shown.map((e) => [
@@ -455,14 +457,12 @@ export class Rows {
       ...this.columns.map((c) => this.text(c, e).filter(Boolean).join(" ")),
       "\u00a0\u00a0".repeat(e.depth) + cell(drawnName(d, e.node, Infinity)) + (this.place(e) ? ` (${cell(this.place(e))})` : ""),
     ]);
-    return [[...this.columns.map((c) => c.id), "scope"], this.columns.map(() => "--:").concat(":--"), ...rows]
+    return [[...this.columns.map((c) => c.head), "scope"], this.columns.map(() => "--:").concat(":--"), ...rows]
       .map((r) => `| ${r.join(" | ")} |`).join("\n") + "\n";
   }
 }
 
-export function kindText(n: Node): string {
-  return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind] ?? kindNames[n.kind];
-}
+export const kindText = (n: Node): string => ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind] ?? kindNames[n.kind];
 
 // The call site, else where it is defined, else its load module; and what tells it from others that look so.
 export function placeOf(d: Data, n: Node): string {

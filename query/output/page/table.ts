@@ -57,7 +57,7 @@ export class Table {
       this.#head.append(el("div", {
         class: "cell number" + (c.exclusive ? " own" : ""), role: "columnheader", style: `--place:${i}`,
         "aria-sort": sorted ? (s.sort && s.ascending ? "ascending" : "descending") : "none",
-      }, el("button", { title: this.#about(c), "data-sort": c.id, tabindex: -1 }, ...c.id.split(/(?<=^(?:old|delta)\.|:)/).flatMap((part) => [part, el("wbr")]), sorted ? (s.sort && s.ascending ? "\u00a0\u25b4" : "\u00a0\u25be") : "")));
+      }, el("button", { title: this.#about(c), "data-sort": c.id, tabindex: -1 }, ...c.head.split(/(?<=^(?:old|delta)\.|:)/).flatMap((part) => [part, el("wbr")]), sorted ? (s.sort && s.ascending ? "\u00a0\u25b4" : "\u00a0\u25be") : "")));
     });
     this.#head.append(el("div.cell scope", { role: "columnheader", "aria-sort": s.sort === "name" ? (s.ascending ? "ascending" : "descending") : "none" },
       el("button", { "data-sort": "name", tabindex: -1, title: "sort by name" }, "scope", s.sort === "name" ? (s.ascending ? " \u25b4" : " \u25be") : "")));

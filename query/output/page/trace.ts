@@ -3,7 +3,7 @@
 // ranks; everything else on the page then shows that slice.
 import { App, rangesText } from "./app";
 import { Data, Dim, ELAPSED, Kind, NONE, SPANS, Trace as Records, isCall, uints } from "./data";
-import { button, choice, clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
+import { button, choice, clear, el, fit, Picture, plain, Point, sizeCanvas, swatch } from "./dom";
 import { drawnScope, firstAtLeast, nodeRanges, within } from "./model";
 import { abs, ceil, floor, max, min, round, percentText, timeText } from "./number";
 
@@ -79,7 +79,6 @@ export class Trace extends Picture {
   #above = uints(0);   // scope + 1 at `level`; 0: not looked for
   #level = 0;
   #auto = 0;                     // the level that hq's rule chooses; it stays while the picture is zoomed
-  #drag: { x: number; y: number } | null = null;
   #view: [number, number] | null = null; // zoomed, without choosing
   #all: number[] = [];  // the profiles, in the order of the rows
   #several = { threads: false, processes: false };
@@ -88,16 +87,12 @@ export class Trace extends Picture {
   #kept: Pixels | null = null;
   #timer = 0;                // of the legend that is to come
   #frame = 0;           // a drawing that is to come
-  #brush: HTMLElement;
 
   constructor(private app: App, private choose: (context: number) => void) {
     super("trace", "trace", {
-      tabindex: 0, onpointermove: (e: MouseEvent) => this.#move(e),
-      onpointerdown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); },
-      onpointerup: (e: MouseEvent) => this.#drop(e), onwheel: (e: WheelEvent) => this.#wheel(e), onkeydown: (e: KeyboardEvent) => this.#key(e),
+      tabindex: 0, onwheel: (e: WheelEvent) => this.#wheel(e), onkeydown: (e: KeyboardEvent) => this.#key(e),
     });
-    this.#brush = el("div.brush");
-    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.#brush), this.legend, this.tip);
+    this.element.append(this.bar, el("div.scroll", {}, this.canvas, this.brush), this.legend, this.tip);
   }
 
   // Helpers are shown where threads are chosen (query/views/trace_look.c).
@@ -389,52 +384,47 @@ export class Trace extends Picture {
 
   // ---- the mouse ----
 
-  #at(e: MouseEvent): { x: number; y: number } {
-    const r = this.canvas.getBoundingClientRect();
-    return { x: max(0, min(this.#width, e.clientX - r.left - this.#left)), y: e.clientY - r.top - TOP };
-  }
+  #time(x: number): number { return this.#from + (max(0, min(this.#width, x - this.#left)) / this.#width) * (this.#to - this.#from); }
 
-  #time(x: number): number { return this.#from + (x / this.#width) * (this.#to - this.#from); }
+  #row(y: number): number { return this.app.state.mode === "profiles" ? floor((y - TOP) / this.#rowHeight) : 0; }
 
-  #cell(e: MouseEvent): { context: number; row: number } | null {
-    const { x, y } = this.#at(e), row = this.app.state.mode === "profiles" ? floor(y / this.#rowHeight) : 0;
+  #cell([x, y]: Point): { context: number; row: number } | null {
+    const row = this.#row(y);
     if (row < 0 || row >= this.#shown.length || this.app.state.mode === "summary") return null;
-    let context = this.#cells[row * this.#width + min(this.#width - 1, floor(x))] - 1;
-    if (context >= 0 && this.app.state.mode === "depth") context = this.#ancestor(context, floor(y / this.#rowHeight) + 1);
+    let context = this.#cells[row * this.#width + max(0, min(this.#width - 1, floor(x - this.#left)))] - 1;
+    if (context >= 0 && this.app.state.mode === "depth") context = this.#ancestor(context, floor((y - TOP) / this.#rowHeight) + 1);
     return { context, row };
   }
 
-  #move(e: MouseEvent): void {
-    const { x } = this.#at(e), d = this.app.data;
-    this.#brush.style.display = this.#drag ? "block" : "none";
-    if (this.#drag) {
-      this.#brush.style.left = `${this.#left + min(x, this.#drag.x)}px`;
-      this.#brush.style.width = `${abs(x - this.#drag.x)}px`;
-    }
-    const cell = this.#cell(e), path: string[] = [];
+  protected hover(at: Point, e: MouseEvent): void {
+    const d = this.app.data, cell = this.#cell(at), path: string[] = [];
     if (cell && cell.context >= 0)
       for (let c = cell.context; c !== NONE && path.length < 12; c = d.parent[c]) if (isLevel(d.kind[c])) path.unshift(plain(d.texts[d.scopeShown[d.scope[c]]]));
-    this.tell(`${timeText(round(this.#time(x)))}${cell ? ", " + this.label(this.#shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
+    this.tell(`${timeText(round(this.#time(at[0])))}${cell ? ", " + this.label(this.#shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
   }
 
-  #drop(e: MouseEvent): void {
-    const start = this.#drag, end = this.#at(e);
-    this.#drag = null;
-    this.#brush.style.display = "none";
-    if (!start) return;
-    if (abs(end.x - start.x) < 4) {
-      const cell = this.#cell(e);
+  // The first and the last row of a drag. Along one row it chooses time alone; over several, their ranks too.
+  #rows(from: Point, to: Point): [number, number] | null {
+    const [a, b] = [from, to].map((p) => max(0, min(this.#shown.length - 1, this.#row(p[1])))).sort((x, y) => x - y), { ranked, kept } = this.app.data;
+    return ranked && kept.profiles && b > a ? [a, b] : null;
+  }
+
+  protected covers(from: Point, to: Point): [Point, Point] {
+    const rows = this.#rows(from, to) ?? [0, Infinity], edge = (p: Point) => max(this.#left, min(this.#left + this.#width, p[0])), y = (row: number) => min(TOP + row * this.#rowHeight, this.canvas.offsetHeight - AXIS);
+    return [[edge(from), y(rows[0])], [edge(to), y(rows[1] + 1)]];
+  }
+
+  protected drop(from: Point, to: Point): void {
+    if (abs(to[0] - from[0]) < 4) {
+      const cell = this.#cell(to);
       if (cell && cell.context >= 0) this.choose(this.app.state.mode === "depth" ? cell.context : this.#ancestor(cell.context, 99));
       return;
     }
-    const [a, b] = [min(start.x, end.x), max(start.x, end.x)];
-    const change: { ranks?: string } = {};
-    const rows = [start.y, end.y].map((y) => max(0, min(this.#shown.length - 1, floor(y / this.#rowHeight)))).sort((x, y) => x - y);
-    // A drag along one row chooses time alone; over several, their ranks too.
-    if (this.app.state.mode === "profiles" && this.app.data.ranked && this.app.data.kept.profiles && rows[1] > rows[0])
+    const [a, b] = [from, to].map((p) => this.#time(p[0])).sort((x, y) => x - y), rows = this.#rows(from, to), change: { ranks?: string } = {};
+    if (rows)
       change.ranks = rangesText(this.#all.slice(this.#all.indexOf(this.#shown[rows[0]]), this.#all.indexOf(this.#shown[rows[1]]) + 1).map((p) => this.app.data.profiles[p].rank).filter((r) => r >= 0));
     this.#view = null;
-    this.#use(this.#time(a), this.#time(b), change);
+    this.#use(a, b, change);
   }
 
   // Everywhere on the page.
@@ -451,7 +441,7 @@ export class Trace extends Picture {
   #wheel(e: WheelEvent): void {
     if (abs(e.deltaY) < abs(e.deltaX)) return;
     e.preventDefault();
-    this.#zoom(this.#time(this.#at(e).x), e.deltaY > 0 ? 1.3 : 1 / 1.3);
+    this.#zoom(this.#time(e.clientX - this.canvas.getBoundingClientRect().left), e.deltaY > 0 ? 1.3 : 1 / 1.3);
   }
 
   #key(e: KeyboardEvent): void {
