@@ -79,7 +79,7 @@ def execute(kind, steps, n):
     write(f"{top}/base/left", "")
     write(f"{top}/perf.status", "status=1\n")
     base = run("git", "rev-parse", "main", cwd=top, env=env)[1].strip()
-    mine = dict(env, BUILD="make app", APP="./app", HQ_GIT="nowhere", HQ_PREFIX=f"{TMP}/prefix", BASE="origin/main", CHANGE_TARGET="main",
+    mine = dict(env, APP_BUILD="make app", APP="./app", HQ_GIT="nowhere", HQ_PREFIX=f"{TMP}/prefix", BASE="origin/main", CHANGE_TARGET="main",
                 CI_MERGE_REQUEST_DIFF_BASE_SHA=base, HQ_TOKEN="secret", CI_API_V4_URL="https://gitlab.invalid/api/v4", CI_PROJECT_ID="7", CI_MERGE_REQUEST_IID="3", PR="12")
     status = None
     for name in STEPS:
@@ -91,8 +91,14 @@ def execute(kind, steps, n):
     return top, status, out
 
 
+taken = set(re.findall(r"^(\w+) [?]?= ", open(f"{TOP}/Makefile").read(), re.M)) | {"CC", "MAKEFLAGS"}
 for kind, file in (("github", "github.yml"), ("gitlab", "gitlab-ci.yml"), ("jenkins", "Jenkinsfile")):
-    steps = steps_of(open(f"{TOP}/examples/ci/{file}").read(), kind)
+    text = open(f"{TOP}/examples/ci/{file}").read()
+    steps = steps_of(text, kind)
+
+    # All steps have these variables: none is one that hq's own build takes from its surroundings.
+    ours = set(re.findall(r"^ +(\w+)(?:: | = )", text, re.M))
+    check({"APP", "HQ_GIT", "HQ_PREFIX"} <= ours and not ours & taken, f"{kind}: what `make` of hq would take for its own: {ours & taken}")
     if os.path.exists(f"{TMP}/called"):
         os.unlink(f"{TMP}/called")
     top, status, out = execute(kind, steps, 1000)
