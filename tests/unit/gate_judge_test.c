@@ -267,7 +267,7 @@ TEST(one_pair_of_runs_tells_nothing)
     d.allowed = 0.1;
     CHECK(gate_judge(&d, 0.01, GATE_MISSED) == GATE_UNDECIDED);
     CHECK(isinf(gate_bound(&d, GATE_MISSED)));
-    CHECK(gate_runs_wanted(&d, 0.01, 1) > 1);
+    CHECK_EQ_INT(gate_runs_wanted(&d, 0.01, 1), 3);
 }
 
 TEST(what_no_number_of_runs_decides_is_told)
@@ -394,6 +394,54 @@ TEST(the_level_counts_chances_at_half_the_tolerance)
                                       {.error = 1, .df = 4, .allowed = 2 * 8.610302}};
 
     CHECK_NEAR(gate_level(rows, 2, 0.01), 0.01 - 0.0005, 1e-6);
+}
+
+/* At an early look little may be spent, and by that little is ruled out; what fell beyond doubt is decided all the
+ * same. */
+TEST(what_fell_keeps_no_early_look_open)
+{
+    struct gate_difference d = {.old = 1, .now = 0.7, .rise = -0.3, .error = 0.03, .df = 3, .n = 4, .allowed = 0.1};
+
+    CHECK(gate_bound(&d, 1e-6) > d.allowed);
+    CHECK(gate_judge(&d, 1e-6, 1e-6) == GATE_OK);
+    d.rise = -0.1;
+    CHECK(gate_judge(&d, 1e-6, 1e-6) == GATE_UNDECIDED);
+}
+
+/* What ranks say is what signed_rank.h says: bounds, interval, and the values of a typical run, of few runs the mean.
+ */
+TEST(ranks_judge_many_pairs)
+{
+    enum { N = 30 };
+    double old[N], now[N], room[N], sorted[N];
+
+    for (int i = 0; i < N; i++) {
+        old[i] = i == 7 ? 50 : 1 + 0.01 * (i % 5);
+        now[i] = old[i] + 0.2 + 0.01 * (i % 7);
+    }
+    struct gate_difference d = gate_paired(old, now, N, room);
+
+    CHECK(d.sorted && d.old < 1.1 && d.now < 1.4);
+    CHECK_NEAR(d.rise, signed_rank_estimate(d.sorted, N), 1e-12);
+    CHECK_NEAR(gate_bound(&d, 0.03), signed_rank_above(d.sorted, N, 0.03), 1e-12);
+    CHECK_NEAR(gate_interval(&d), (signed_rank_above(d.sorted, N, 0.025) - signed_rank_below(d.sorted, N, 0.025)) / 2,
+               1e-12);
+    /* A row takes of the level what it may fail by at half its tolerance. */
+    d.allowed = 2 * (d.rise - signed_rank_below(d.sorted, N, 0.004)) + 1e-9;
+    struct gate_difference rows[] = {d, {.error = 1, .df = 4, .allowed = 2.2}};
+    double level = gate_level(rows, 2, 0.01);
+
+    CHECK(level > 0.005 && level < 0.0099);
+    CHECK_NEAR(gate_typical((const double[]){1, 1, 4}, 3, sorted), 2, 1e-12);
+}
+
+/* Where sampling is what is not known, more runs tell more. */
+TEST(more_runs_sample_more)
+{
+    struct gate_difference d = {.old = 1, .now = 1, .error = 0.001, .sampling = 0.08, .df = 5, .n = 6, .allowed = 0.1};
+
+    CHECK(gate_judge(&d, 0.001, GATE_MISSED) == GATE_UNDECIDED);
+    CHECK(gate_runs_wanted(&d, 0.001, 6) < 1000);
 }
 
 TEST_MAIN

@@ -297,4 +297,159 @@ TEST(elapsed_time_tells_what_it_does_not_rule_out)
     }
 }
 
+/* Runs of rows that are given one by one, of a part of a program or of all of it; *line as in judge(). */
+struct given {
+    const char *metric, *path;
+    double old[4], now[4];
+};
+
+static enum check_outcome judge_given(const struct given *rows, size_t n, size_t pairs, double tolerance, bool part,
+                                      bool exact, const char *text, struct arena *arena, const char **line)
+{
+    struct gate_values v = {.room = 4, .runs = {pairs, pairs}, .part = part};
+    struct check_lines lines = {0};
+    struct gate_tolerance t = gate_tolerance_of(tolerance);
+    size_t wanted;
+
+    t.exact = tolerance == GATE_TOLERANCE ? t.exact : tolerance;
+    for (int side = 0; side < RUN_SIDES; side++)
+        for (size_t run = 0; run < pairs; run++) {
+            struct baseline_query q = {0};
+
+            for (size_t i = 0; i < n; i++) {
+                const double *values = side == RUN_OLD ? rows[i].old : rows[i].now;
+                double sum = 0;
+
+                for (size_t k = 0; k < n; k++)
+                    if (!strcmp(rows[k].metric, rows[i].metric))
+                        sum += (side == RUN_OLD ? rows[k].old : rows[k].now)[run];
+                if (values[run] > 0)
+                    vec_push(&q.values, (struct baseline_value){.metric = rows[i].metric,
+                                                                .path = rows[i].path,
+                                                                .absolute = exact,
+                                                                .share = values[run] / sum,
+                                                                .value = values[run],
+                                                                .samples = INFINITY,
+                                                                .dim = exact ? DIM_BYTES : DIM_SECONDS});
+            }
+            gate_values_add(&v, side, run, &q);
+            vec_deinit(&q.values);
+        }
+    enum check_outcome outcome = gate_values_judge(&v, &t, GATE_FAMILY, arena, &lines, &wanted);
+
+    CHECK_EQ_INT(v.judged_time, !exact);
+    CHECK(!v.slower || (!exact && outcome == CHECK_FAIL));
+    *line = "";
+    for (size_t i = 0; i < lines.len; i++)
+        if (!**line && strstr(lines.data[i], text))
+            *line = lines.data[i];
+    vec_deinit(&lines);
+    gate_values_deinit(&v);
+    return outcome;
+}
+
+/* clang-format off */
+#define GIVEN(ROWS, PAIRS, TOLERANCE, PART, EXACT, TEXT) \
+    judge_given(ROWS, sizeof(ROWS) / sizeof *(ROWS), PAIRS, TOLERANCE, PART, EXACT, TEXT, &arena, &line)
+
+TEST(what_is_counted_has_half_a_percent)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct given less[] = {{"b", "procedure f", {1000, 1000}, {1004, 1004}}},
+                              more[] = {{"b", "procedure f", {1000, 1000}, {1006, 1006}}},
+                              small[] = {{"b", "procedure f", {4, 4}, {4.9, 4.9}}, {"b", "procedure g", {1000, 1000}, {999, 999}}},
+                              scattered[] = {{"b", "procedure f", {100, 110}, {110, 102}}},
+                              seldom[] = {{"b", "procedure f", {12, 0}, {24, 0}}, {"b", "procedure g", {988, 1000}, {976, 1000}}};
+    const char *line;
+
+    CHECK_EQ_INT(GIVEN(less, 2, GATE_TOLERANCE, false, true, ""), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(more, 2, GATE_TOLERANCE, false, true, ""), CHECK_FAIL);
+    /* Less than half a percent of all on both sides is not judged, by the means of the runs. */
+    CHECK_EQ_INT(GIVEN(small, 2, GATE_TOLERANCE, false, true, ""), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(seldom, 2, GATE_TOLERANCE, false, true, ""), CHECK_INCONCLUSIVE);
+    /* What differs from run to run is not compared to the byte. */
+    CHECK_EQ_INT(GIVEN(scattered, 2, GATE_TOLERANCE, false, true, ""), CHECK_INCONCLUSIVE);
+}
+
+/* Of ten seconds: half a tenth of a row, and no less than a hundredth of all; and of a small row it is enough if one of
+ * 4 % of all is ruled out. */
+TEST(tolerances_are_of_the_row_and_of_all)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct given less[] = {{"s", "procedure f", {0.3, 0.3}, {0.36, 0.36}}, {"s", "procedure g", {9.7, 9.7}, {9.64, 9.64}}},
+                              more[] = {{"s", "procedure f", {0.3, 0.3}, {0.55, 0.55}}, {"s", "procedure g", {9.7, 9.7}, {9.45, 9.45}}},
+                              wide[] = {{"s", "procedure f", {1, 1.08, 0.84, 1.1}, {1.08, 0.84, 1.16, 0.94}},
+                                        {"s", "procedure g", {9, 8.92, 9.16, 8.9}, {8.92, 9.16, 8.84, 9.06}}};
+    const char *line;
+
+    CHECK_EQ_INT(GIVEN(less, 2, GATE_TOLERANCE, false, false, ""), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(more, 2, GATE_TOLERANCE, false, false, ""), CHECK_FAIL);
+    CHECK_EQ_INT(GIVEN(wide, 4, GATE_TOLERANCE, false, false, ""), CHECK_PASS);
+}
+
+TEST(a_program_that_did_not_run_is_not_faster)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct given gone[] = {{"s", "procedure f", {1, 1}, {0.009, 0.009}}},
+                              fast[] = {{"s", "procedure f", {1, 1}, {0.011, 0.011}}},
+                              waits[] = {{"r", "procedure f", {1, 1}, {1, 1}}, {"s", "procedure f", {1, 1}, {0.001, 0.001}}},
+                              first[] = {{"s", "procedure f", {1, 1}, {0.001, 0.001}}, {"r", "procedure f", {1, 1}, {1, 1}}};
+    const char *line;
+
+    CHECK_EQ_INT(GIVEN(gone, 2, GATE_TOLERANCE, false, false, "does it run at all"), CHECK_INCONCLUSIVE);
+    CHECK(*line);
+    CHECK_EQ_INT(GIVEN(fast, 2, GATE_TOLERANCE, false, false, ""), CHECK_PASS);
+    /* One that sleeps ran all the same, and so did one of which bytes are counted. */
+    CHECK_EQ_INT(GIVEN(waits, 2, GATE_TOLERANCE, false, false, ""), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(first, 2, GATE_TOLERANCE, false, false, ""), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(gone, 2, GATE_TOLERANCE, false, true, ""), CHECK_PASS);
+}
+
+/* A procedure that is gone is one new one under another name, and not two. */
+TEST(one_that_is_gone_was_renamed_once)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct given one[] = {{"s", "procedure a", {3, 3}, {0, 0}}, {"s", "procedure b", {0, 0}, {3, 3}}, {"s", "procedure c", {7, 7}, {7, 7}}},
+                              two[] = {{"s", "procedure a", {3, 3}, {0, 0}}, {"s", "procedure b", {0, 0}, {3, 3}}, {"s", "procedure d", {0, 0}, {3.1, 3.1}},
+                                       {"s", "procedure c", {7, 7}, {7, 7}}};
+    const char *line;
+
+    CHECK_EQ_INT(GIVEN(one, 2, GATE_TOLERANCE, true, false, "renamed? s of procedure a (3 s) is gone, and s of procedure b (3 s) is new: taken for one, +0.0%"), CHECK_PASS);
+    CHECK(*line);
+    CHECK_EQ_INT(GIVEN(two, 2, GATE_TOLERANCE, true, false, "rose: s of procedure d"), CHECK_FAIL);
+    CHECK(*line);
+}
+
+/* A new row of two hundredths of all keeps nothing open, of a part of the program whose whole is not judged. */
+TEST(small_new_rows_keep_nothing_open)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct given small[] = {{"s", "procedure f", {0, 0}, {0.2, 0.2}}, {"s", "procedure g", {6, 6}, {6, 6}}, {"s", "file h", {4, 5}, {5, 4}}},
+                              large[] = {{"s", "procedure f", {0, 0}, {0.7, 0.7}}, {"s", "procedure g", {6, 6}, {6, 6}}, {"s", "file h", {0.01, 0.03}, {0.03, 0.01}}};
+    const char *line;
+
+    judge_given(small, 3, 2, GATE_TOLERANCE, true, false, "procedure f: extra, if all of it rose", &arena, &line);
+    CHECK(!*line);
+    CHECK_EQ_INT(GIVEN(large, 2, GATE_TOLERANCE, true, false, ""), CHECK_FAIL);
+}
+
+/* Loops that one side has more of are one row with what is called in them, all of it. */
+TEST(loops_of_other_numbers_are_added_up)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    static const struct given same[] = {{"s", "procedure work > loop 1/2 of work > procedure take", {4, 4}, {0, 0}}, {"s", "procedure work > loop 2/2 of work > procedure take", {6, 6}, {0, 0}},
+                                        {"s", "procedure work > loop 1/3 of work > procedure take", {0, 0}, {4, 4}}, {"s", "procedure work > loop 2/3 of work > procedure take", {0, 0}, {3, 3}},
+                                        {"s", "procedure work > loop 3/3 of work > procedure take", {0, 0}, {3, 3}}},
+                              more[] = {{"s", "procedure work > loop 1/2 of work > procedure take", {4, 4}, {0, 0}}, {"s", "procedure work > loop 2/2 of work > procedure take", {6, 6}, {0, 0}},
+                                        {"s", "procedure work > loop 1/3 of work > procedure take", {0, 0}, {4, 4}}, {"s", "procedure work > loop 2/3 of work > procedure take", {0, 0}, {3, 3}},
+                                        {"s", "procedure work > loop 3/3 of work > procedure take", {0, 0}, {6, 6}}};
+    const char *line;
+
+    CHECK_EQ_INT(GIVEN(same, 2, GATE_TOLERANCE, true, false, "judged as a whole are the loops of work (2, now 3)"), CHECK_PASS);
+    CHECK(*line);
+    CHECK_EQ_INT(GIVEN(more, 2, GATE_TOLERANCE, true, false, "rose: s of procedure work > procedure take: 10 s -> 13 s"), CHECK_FAIL);
+    CHECK(*line);
+}
+/* clang-format on */
+
 TEST_MAIN
