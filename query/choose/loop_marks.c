@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/choose/loop_marks.h"
+#include "common/loop_calls.h"
 #include "common/mem.h"
 #include "common/vec.h"
 #include <string.h>
@@ -13,12 +14,10 @@ struct loop_lines {
     bool several;     /* procedures of one name: nobody knows whose they are */
 };
 
-/* All by side, 0 this one. */
+/* By side, 0 this one. */
 struct marks {
-    struct keymap loops[2];  /* struct loop_key, of those in which something is called */
-    struct keymap calls[2];  /* of a loop's index and the number of what it calls */
-    struct keymap called[2]; /* of a procedure and what is called in its loops */
-    struct keymap lined;     /* struct loop_key */
+    struct loop_calls calls;
+    struct keymap lined; /* struct loop_key */
     VEC(struct loop_lines) lines;
 };
 
@@ -53,31 +52,8 @@ static void note_calls(struct marks *m, const struct tree *t, const uint32_t *na
 
         if (!key.procedure)
             continue;
-        uint32_t call[2] = {keymap_add(&m->loops[old], &key, NULL), names[scope]},
-                 called[2] = {key.procedure, names[scope]};
-
-        keymap_add(&m->calls[old], call, NULL);
-        keymap_add(&m->called[old], called, NULL);
+        loop_calls_add(&m->calls, old, key.procedure, key.number, names[scope]);
     }
-}
-
-static void find_crossed(const struct marks *m, bool old, struct map *crossed)
-{
-    AUTO_FREE bool *shares = xcalloc((size_t)m->loops[old].len + 1, sizeof *shares);
-
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < m->calls[old].len; i++) {
-            const uint32_t *call = keymap_key(&m->calls[old], i);
-            const struct loop_key *loop = keymap_key(&m->loops[old], call[0]);
-            uint32_t there[2] = {keymap_find(&m->loops[!old], loop), call[1]}, called[2] = {loop->procedure, call[1]};
-
-            if (there[0] == KEYMAP_NONE)
-                continue;
-            if (pass == 0)
-                shares[call[0]] |= keymap_find(&m->calls[!old], there) != KEYMAP_NONE;
-            else if (!shares[call[0]] && keymap_find(&m->called[!old], called) != KEYMAP_NONE)
-                map_put(crossed, loop->procedure, 1);
-        }
 }
 
 /* ---- lines ---- */
@@ -133,22 +109,14 @@ void loop_marks(const struct tree *const sides[2], uint32_t *const names[2], str
 
     keymap_init(&m.lined, sizeof(struct loop_key));
     for (int i = 0; i < 2; i++) {
-        keymap_init(&m.loops[i], sizeof(struct loop_key));
-        keymap_init(&m.calls[i], 2 * sizeof(uint32_t));
-        keymap_init(&m.called[i], 2 * sizeof(uint32_t));
         note_calls(&m, sides[i], names[i], i);
         if (shifted)
             note_lines(&m, sides[i], names[i], i);
     }
-    for (int i = 0; i < 2; i++)
-        find_crossed(&m, i, crossed);
+    loop_calls_cross(&m.calls, crossed);
     if (shifted)
         find_shifted(&m, shifted);
-    for (int i = 0; i < 2; i++) {
-        keymap_deinit(&m.loops[i]);
-        keymap_deinit(&m.calls[i]);
-        keymap_deinit(&m.called[i]);
-    }
+    loop_calls_deinit(&m.calls);
     keymap_deinit(&m.lined);
     vec_deinit(&m.lines);
 }

@@ -11,9 +11,9 @@
 #include "query/tree/tree.h"
 
 /*
- * Adds to `crossed` the procedures of which a loop calls nothing that it calls on the other side, and something that
- * another loop of the procedure calls there; and to `shifted`, unless that is NULL, those of which a loop is written on
- * another line of it. `names`: by side and scope, as pairing_procedures gives them.
+ * Adds to `crossed` the procedures of which what is called in a loop says that it is another one (common/loop_calls.h);
+ * and to `shifted`, unless that is NULL, those of which a loop is written on another line of it. `names`: by side and
+ * scope, as pairing_procedures gives them.
  */
 void loop_marks(const struct tree *const sides[2], uint32_t *const names[2], struct map *crossed, struct map *shifted);
 

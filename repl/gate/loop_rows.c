@@ -10,11 +10,7 @@ void loop_rows_deinit(struct loop_rows *l)
     intern_deinit(&l->procedures);
     vec_deinit(&l->counts);
     intern_deinit(&l->callees);
-    for (int side = 0; side < 2; side++) {
-        keymap_deinit(&l->calls[side]);
-        keymap_deinit(&l->called[side]);
-        keymap_deinit(&l->calling[side]);
-    }
+    loop_calls_deinit(&l->calls);
 }
 
 /* ---- one scope of a path ---- */
@@ -72,26 +68,6 @@ static enum as how_of(const struct loop_rows *l, const struct loop_scope *s)
 
 /* ---- what is called ---- */
 
-struct loop_call {
-    uint32_t procedure, loop, callee; /* 0: any */
-};
-
-static void add_call(struct keymap *m, uint32_t procedure, uint32_t loop, uint32_t callee)
-{
-    struct loop_call call = {procedure, loop, callee};
-
-    if (!m->key_len)
-        keymap_init(m, sizeof call);
-    keymap_add(m, &call, NULL);
-}
-
-static uint32_t find_call(const struct keymap *m, uint32_t procedure, uint32_t loop, uint32_t callee)
-{
-    struct loop_call call = {procedure, loop, callee};
-
-    return m->key_len ? keymap_find(m, &call) : KEYMAP_NONE;
-}
-
 /* `scope` is what stands in the path below a loop: what is called there, or inlined, but for a loop in it. */
 static void note_call(struct loop_rows *l, int side, uint32_t procedure, const struct loop_scope *loop,
                       const char *scope)
@@ -102,41 +78,23 @@ static void note_call(struct loop_rows *l, int side, uint32_t procedure, const s
 
     if (read_loop(scope, scope_end(scope, next), &inner))
         return;
-    uint32_t callee = intern_addn(&l->callees, name, n);
-
-    add_call(&l->calls[side], procedure, (uint32_t)loop->number, callee);
-    add_call(&l->called[side], procedure, 0, callee);
-    add_call(&l->calling[side], procedure, (uint32_t)loop->number, 0);
-}
-
-static bool cross_side(struct loop_rows *l, int side)
-{
-    AUTO_FREE bool *shares = xcalloc((size_t)l->calling[side].len + 1, sizeof *shares);
-    bool changed = false;
-
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < l->calls[side].len; i++) {
-            const struct loop_call *c = keymap_key(&l->calls[side], i);
-            uint32_t here = find_call(&l->calling[side], c->procedure, c->loop, 0);
-            struct loop_count *count = &l->counts.data[c->procedure - 1];
-            enum as before = how(count);
-
-            if (pass == 0)
-                shares[here] |= find_call(&l->calls[!side], c->procedure, c->loop, c->callee) != KEYMAP_NONE;
-            else
-                count->crossed |= !shares[here] &&
-                                  find_call(&l->calling[!side], c->procedure, c->loop, 0) != KEYMAP_NONE &&
-                                  find_call(&l->called[!side], c->procedure, 0, c->callee) != KEYMAP_NONE;
-            changed |= how(count) != before;
-        }
-    return changed;
+    loop_calls_add(&l->calls, side, procedure, (uint32_t)loop->number, intern_addn(&l->callees, name, n));
 }
 
 bool loop_rows_cross(struct loop_rows *l)
 {
-    bool changed = cross_side(l, 0);
+    AUTO(map_deinit) struct map crossed = {0};
+    bool changed = false;
 
-    return cross_side(l, 1) || changed;
+    loop_calls_cross(&l->calls, &crossed);
+    for (uint32_t i = 0; i < l->counts.len; i++) {
+        struct loop_count *c = &l->counts.data[i];
+        enum as before = how(c);
+
+        c->crossed |= map_find(&crossed, i + 1) != NULL;
+        changed |= how(c) != before;
+    }
+    return changed;
 }
 
 /* ---- paths ---- */

@@ -12,7 +12,7 @@
 
 #include "common/arena.h"
 #include "common/intern.h"
-#include "common/map.h"
+#include "common/loop_calls.h"
 #include "common/vec.h"
 #include "repl/check.h"
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct loop_count {
     uint32_t count[2]; /* of loops, by side: what was seen last; 0: nothing */
     bool several;      /* other numbers were seen */
     bool bare;         /* loops were seen without */
-    bool crossed;      /* a loop calls nothing that it called, and what another one called */
+    bool crossed;      /* what is called in a loop says that it is another one */
 };
 
 /* Zeroed is empty. */
@@ -29,9 +29,7 @@ struct loop_rows {
     struct intern procedures;
     VEC(struct loop_count) counts; /* by number of the procedure - 1 */
     struct intern callees;
-    struct keymap calls[2];   /* by side: procedure, number of the loop, callee; (struct loop_call) */
-    struct keymap called[2];  /* the same without the number of the loop */
-    struct keymap calling[2]; /* the same without the callee */
+    struct loop_calls calls; /* by the numbers of procedures and callees */
 };
 
 void loop_rows_deinit(struct loop_rows *l);
