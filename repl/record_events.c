@@ -96,6 +96,15 @@ static const struct {
     {" context-switches cs ", "perf::CONTEXT-SWITCHES@2"},
 };
 
+/* NULL: nobody calls an event so. */
+static const char *here_called(const char *name)
+{
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (suggest_lists(elsewhere[i].words, name))
+            return elsewhere[i].here;
+    return NULL;
+}
+
 /* Tells what to write for an event that there is not; false: nothing better than the list is known. */
 static bool tell_elsewhere(const char *name, struct str *out)
 {
@@ -107,11 +116,12 @@ static bool tell_elsewhere(const char *name, struct str *out)
             str_addf(out, " -e %.*s", (int)strcspn(s, ","), s);
         return true;
     }
-    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (suggest_lists(elsewhere[i].words, name)) {
-            str_addf(out, "here it is called %s", elsewhere[i].here);
-            return true;
-        }
+    const char *here = here_called(name);
+
+    if (here) {
+        str_addf(out, "here it is called %s", here);
+        return true;
+    }
     suggest_init(&near, name, 1);
     for (int i = 0; i < EVENTS; i++)
         suggest_add(&near, events[i].name);
@@ -137,14 +147,25 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
                             "second: %s@2",
                             text, str_cstr(&name));
     record_counter_problem(str_cstr(&name), &why);
+    const char *counter = why.len ? here_called(str_cstr(&name)) : NULL;
+
+    if (counter && !strncmp(counter, "PAPI_", 5)) {
+        str_clear(&why);
+        record_counter_problem(counter, &why);
+        if (why.len)
+            return hq_error_new(HQ_USAGE, "%s (%s) cannot be measured here: %s; `hq record --list` shows what can",
+                                str_cstr(&name), counter, str_cstr(&why));
+        str_clear(&name);
+        str_add(&name, counter);
+    }
     if (why.len && tell_elsewhere(str_cstr(&name), &here))
         return hq_error_new(HQ_USAGE, "%s is no event: %s", str_cstr(&name), str_cstr(&here));
     if (why.len)
         return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name),
                             str_cstr(&why));
-    if (is_listed(list, text, length))
-        return asked_twice(text, length);
-    add(list, text, length, threshold);
+    if (is_listed(list, str_cstr(&name), name.len))
+        return asked_twice(str_cstr(&name), name.len);
+    add(list, str_cstr(&name), name.len, threshold);
     return NULL;
 }
 

@@ -158,6 +158,8 @@ else
     check "PAPI: sound" sound
     counter -e PAPI_TOT_CYC@1000000 -e PAPI_TOT_INS@2000000 -e CPUTIME@200/s -- "$PROGRAMS/threads" 8 4 100000
     check "PAPI: two counters and a clock, in threads" holds "$(value 'sum PAPI_TOT_CYC') > 0.5e9 && $(value 'sum PAPI_TOT_INS') > 0.5e9 && $(value 'sum CPUTIME') > 0.5e9"
+    counter -e INSTRUCTIONS@2000000 -- "$PROGRAMS/ends" return
+    check "PAPI: instructions by that name" holds "$(value 'sum PAPI_TOT_INS') > 0.2e9"
     counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/family" fork
     check "PAPI: a forked child is counted" holds "$(share child_work) > 90 && $(value 'sum PAPI_TOT_CYC') > 0.2e9"
     counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/family" exec
