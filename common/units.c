@@ -228,6 +228,14 @@ char *units_format(char out[UNITS_TEXT], double value, enum dim dim)
     }
 }
 
+char *units_format_counted(char out[UNITS_TEXT], double value, enum dim dim)
+{
+    if (dim == DIM_SECONDS || !(fabs(value) < 1e9) || value != floor(value))
+        return units_format(out, value, dim);
+    snprintf(out, UNITS_TEXT, "%.0f%s", value + 0.0, dim == DIM_BYTES ? " B" : "");
+    return out;
+}
+
 const char *dim_unit(enum dim dim)
 {
     return dim == DIM_SECONDS ? "s" : dim == DIM_BYTES ? "B" : "";

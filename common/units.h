@@ -62,6 +62,9 @@ struct hq_error *units_parse_period(const char *s, uint64_t *period_ns);
  */
 enum { UNITS_TEXT = 32 };
 char *units_format(char out[UNITS_TEXT], double value, enum dim dim);
+/* Of what was counted: whole up to a thousand million, `6036004`, `100600 B`, so that half a percent shows; else as
+ * units_format has it. */
+char *units_format_counted(char out[UNITS_TEXT], double value, enum dim dim);
 
 /* `s`, `B` or "" for the headings and JSON of a dimension; `seconds`, `bytes`, `events`, `a plain number` for messages.
  */

@@ -351,6 +351,8 @@ enum check_outcome baseline_seconds(const struct baseline_query *before, const s
 
 /* Are its rows call paths, as those of a tree are? */
 bool baseline_has_paths(const struct baseline_query *q);
+/* The amounts behind two shares as text, " (1.25 s -> 1.4 s)"; "" where they are not known. */
+const char *baseline_times(struct arena *arena, const struct baseline_value *old, const struct baseline_value *now);
 /*
  * Up to three lines: the scopes whose own part of a metric, without those of their callees that are known, rose most.
  * Both sides are values with call paths. Without those of the baseline (`before` is NULL): in which call paths the row

@@ -92,11 +92,22 @@ static void make_own(owns *all, const struct row_names *names)
     }
 }
 
+const char *baseline_times(struct arena *arena, const struct baseline_value *old, const struct baseline_value *now)
+{
+    char from[UNITS_TEXT], to[UNITS_TEXT];
+
+    if (old->absolute || old->runs < 2 || old->value <= 0)
+        return "";
+    units_format(from, old->value, old->dim);
+    units_format(to, now->value, now->dim);
+    return arena_printf(arena, " (%s -> %s)", from, to);
+}
+
 static const char *amount(struct arena *arena, const struct own *o, double value)
 {
     char text[UNITS_TEXT];
 
-    return o->absolute ? arena_strdup(arena, units_format(text, value, o->dim))
+    return o->absolute ? arena_strdup(arena, units_format_counted(text, value, o->dim))
                        : arena_printf(arena, "%.1f%%", 100 * value);
 }
 

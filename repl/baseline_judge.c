@@ -38,6 +38,7 @@ struct judge {
     double by_hours;                     /* of what rose by no more than hours may explain: the most that they may */
     bool changed_places;                 /* some rose that may be other loops (baseline_changed_places) */
     bool by_machine;                     /* some rose by what the machine may have made (baseline_by_machine) */
+    bool is_new;                         /* the value that is judged is not in the baseline */
     bool waits;                          /* all of it is time in calls that wait for others (baseline_waits) */
     const char *waited;                  /* else the metric that is, of which rises are told alone */
     bool one_run;                        /* some were of one run on either side */
@@ -65,20 +66,14 @@ static const char *amount(struct judge *j, const struct baseline_value *v)
 {
     char text[UNITS_TEXT];
 
-    return v->absolute ? arena_strdup(j->arena, units_format(text, v->value, v->dim))
+    return v->absolute ? arena_strdup(j->arena, units_format_counted(text, v->value, v->dim))
                        : arena_printf(j->arena, "%.1f%%", 100 * v->share);
 }
 
-/* Returns the times behind two shares as text, "" where they are not known. */
-static const char *times(struct judge *j, const struct baseline_value *old, const struct baseline_value *now)
+/* What it was; of a row that the baseline has not, the most that it leaves out. */
+static const char *amount_before(struct judge *j, const struct baseline_value *old)
 {
-    char from[UNITS_TEXT], to[UNITS_TEXT];
-
-    if (old->absolute || old->runs < 2 || old->value <= 0)
-        return "";
-    units_format(from, old->value, old->dim);
-    units_format(to, now->value, now->dim);
-    return arena_printf(j->arena, " (%s -> %s)", from, to);
+    return arena_printf(j->arena, "%s%s", j->is_new ? "at most " : "", amount(j, old));
 }
 
 /* A rise in the unit of tolerances: points of a share, percent of an exact value. */
@@ -110,8 +105,8 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
     double bound = gate_bound(d, GATE_MISSED);
     unsigned n = baseline_runs(old) < baseline_runs(now) ? baseline_runs(old) : baseline_runs(now);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
-                                    row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
-                                    amount(j, now), times(j, old, now));
+                                    row_paths_text(&j->paths, j->arena, now->path, false), amount_before(j, old),
+                                    amount(j, now), baseline_times(j->arena, old, now));
 
     comes_to(j, CHECK_INCONCLUSIVE);
     j->sampling |= baseline_sampling(old->share, old->samples, now->share, now->samples) > d->error;
@@ -169,8 +164,9 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     struct gate_difference d = baseline_difference(old, now, j->scatter);
     enum gate_verdict verdict = gate_judge(&d, j->level, GATE_MISSED);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
-                                    row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
-                                    amount(j, now), times(j, old, now));
+                                    row_paths_text(&j->paths, j->arena, now->path, false), amount_before(j, old),
+                                    amount(j, now), baseline_times(j->arena, old, now)),
+               *rise = rise_text(j, old, &d);
 
     if (is_told(j, now)) {
         if (verdict == GATE_FAIL)
@@ -193,11 +189,13 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
         j->changed_places |= changed_places;
         comes_to(j, excused || by_hours || by_machine || changed_places ? CHECK_INCONCLUSIVE : CHECK_FAIL);
         vec_push(&j->rose,
-                 (struct told){arena_printf(j->arena, "%s: %s, %s", kind, what, rise_text(j, old, &d)), size});
+                 (struct told){j->is_new && old->absolute ? arena_printf(j->arena, "%s: %s", kind, what)
+                                                          : arena_printf(j->arena, "%s: %s, %s", kind, what, rise),
+                               size});
     } else if (verdict == GATE_UNDECIDED) {
         judge_open(j, old, now, &d);
     } else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise) {
-        vec_push(&j->rest, (struct told){arena_printf(j->arena, "fell: %s", what), -d.rise / d.allowed});
+        vec_push(&j->rest, (struct told){arena_printf(j->arena, "fell: %s, %s", what, rise), -d.rise / d.allowed});
     }
     if (old->absolute) {
         bool counted = verdict == GATE_OK && old->value > 0 && !gate_fell(&d);
@@ -265,7 +263,9 @@ static void judge_new(struct judge *j, const struct baseline_value *now)
     double size = now->absolute ? now->value : now->share;
 
     if (!former && !(fails && baseline_moved(j->before, j->now, now))) {
+        j->is_new = true;
         judge_rise(j, &least, now, "new");
+        j->is_new = false;
         return;
     }
     comes_to(j, CHECK_INCONCLUSIVE);
@@ -437,7 +437,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
             judge_new(&j, v);
     }
     vec_foreach(g, &j.gone)
-        if (!g->taken && (g->value->absolute || g->value->share > 0.02))
+        if (!g->taken && !is_told(&j, g->value) && (g->value->absolute || g->value->share > 0.02))
             vec_push(&j.rest, (struct told){arena_printf(arena, "gone: %s of %s, was %s", g->value->metric,
                                                          row_paths_text(&j.paths, arena, g->value->path, false),
                                                          amount(&j, g->value)),

@@ -33,11 +33,12 @@ static const char *change_of(struct arena *arena, const struct gate_difference *
                         (d->rise + half) * unit);
 }
 
-static const char *amount(struct arena *arena, double value, enum dim dim)
+static const char *amount(struct arena *arena, double value, const struct gate_row *r)
 {
     char text[UNITS_TEXT];
 
-    return arena_strdup(arena, units_format(text, value, dim));
+    return arena_strdup(arena,
+                        r->exact ? units_format_counted(text, value, r->dim) : units_format(text, value, r->dim));
 }
 
 /* "cputime of procedure hot: 1.65 s -> 1.83 s, +10.9% [+8.1, +13.7]" */
@@ -45,8 +46,8 @@ static const char *change_line(struct telling *t, const struct gate_judged *j)
 {
     struct arena *arena = t->arena;
 
-    return arena_printf(arena, "%s: %s -> %s, %s", name_of(t, j->row), amount(arena, j->d.old, j->row->dim),
-                        amount(arena, j->d.now, j->row->dim), change_of(arena, &j->d));
+    return arena_printf(arena, "%s: %s -> %s, %s", name_of(t, j->row), amount(arena, j->d.old, j->row),
+                        amount(arena, j->d.now, j->row), change_of(arena, &j->d));
 }
 
 /* The rise that has to be ruled out for ok. */
@@ -137,9 +138,11 @@ static void tell_renamed(struct telling *t, const struct gate_judged *all, size_
 {
     for (size_t i = 0, told = 0; i < n && told < OPEN_MAX; i++)
         if (all[i].former)
-            vec_push(t->lines, arena_printf(t->arena, "%s %s is gone, and %s is new: taken for one",
-                                            told++ ? "        " : "renamed?", name_of(t, all[i].former),
-                                            change_line(t, &all[i])));
+            vec_push(t->lines,
+                     arena_printf(t->arena, "%s %s (%s) is gone, and %s (%s) is new: taken for one, %s",
+                                  told++ ? "        " : "renamed?", name_of(t, all[i].former),
+                                  amount(t->arena, all[i].d.old, all[i].row), name_of(t, all[i].row),
+                                  amount(t->arena, all[i].d.now, all[i].row), change_of(t->arena, &all[i].d)));
 }
 
 /* Tells what is new, or inlined, and fails nothing: others had it before, or may have. */
@@ -192,8 +195,8 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
                                         "from others",
                                         change_line(t, j))
                          : arena_printf(t->arena, "  %s; a rise of up to %s is not ruled out, and one of %s has to be",
-                                        change_line(t, j), amount(t->arena, bound, j->row->dim),
-                                        amount(t->arena, wanted_rise(&j->d), j->row->dim)));
+                                        change_line(t, j), amount(t->arena, bound, j->row),
+                                        amount(t->arena, wanted_rise(&j->d), j->row)));
         }
     }
     vec_deinit(&open);
@@ -202,7 +205,7 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
 /* "4.9% of all, and of 60 ms in any row (the least certain: cputime of f)"; either may be 0. */
 static const char *rise_of(struct telling *t, double total, double worst, const struct gate_judged *j, bool named)
 {
-    const char *row = j ? arena_printf(t->arena, "%s in any row%s", amount(t->arena, worst, j->row->dim),
+    const char *row = j ? arena_printf(t->arena, "%s in any row%s", amount(t->arena, worst, j->row),
                                        named ? arena_printf(t->arena, " (the least certain: %s)", name_of(t, j->row))
                                              : "")
                         : "";

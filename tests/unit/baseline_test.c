@@ -42,9 +42,9 @@ TEST(shares_of_one_run_each)
         "cannot tell: 1 value: record several runs, for the baseline too (hq record --runs 5), or longer runs, "
         "or a higher rate");
     check_judgement(share("procedure f", 0.5, 20000), share("procedure f", 0.2, 20000), CHECK_PASS,
-                    "fell: cputime.x of procedure f: 50.0% -> 20.0%");
+                    "fell: cputime.x of procedure f: 50.0% -> 20.0%, -30.0 points [-37.5, -22.5]");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure g", 0.6, 20000), CHECK_FAIL,
-                    "new: cputime.x of procedure g: 0.5% -> 60.0%, +59.5 points [+52.2, +66.8]");
+                    "new: cputime.x of procedure g: at most 0.5% -> 60.0%, +59.5 points [+52.2, +66.8]");
     /* Two samples are no rise of 13 points, though half a percent of fifteen would be none; two hundred are. */
     check_judgement(share("procedure f", 0.005, 14000), share("procedure f", 0.133, 15), CHECK_INCONCLUSIVE, NULL);
     check_judgement(share("procedure f", 0.005, 14000), share("procedure f", 0.133, 1500), CHECK_FAIL, NULL);
@@ -115,11 +115,11 @@ TEST(what_others_had_before_is_no_extra_work)
                                 wrapped[ROWS_MAX] = {share("procedure f", 0.6, 20000), inclusive("procedure f", 0.6),
                                                      inclusive("procedure wrapper", 0.6)};
 
-    check_rows(before, extra, CHECK_FAIL, "new: cputime.x of procedure h: 0.5% -> 24.0%");
+    check_rows(before, extra, CHECK_FAIL, "new: cputime.x of procedure h: at most 0.5% -> 24.0%");
     check_rows(before, split, CHECK_INCONCLUSIVE, "cannot tell: 1 new value may be no extra work");
     check_rows(cut, extra, CHECK_INCONCLUSIVE, "cannot tell: 1 new value may be no extra work");
     /* It does little itself, and what it calls rose. */
-    check_rows(own, more, CHECK_FAIL, "new: cputime of procedure copy: 0.5% -> 30.0%");
+    check_rows(own, more, CHECK_FAIL, "new: cputime of procedure copy: at most 0.5% -> 30.0%");
     check_rows(own, wrapped, CHECK_INCONCLUSIVE, "cannot tell: 1 new value may be no extra work");
 }
 
@@ -156,7 +156,7 @@ TEST(what_is_new_is_judged_however_large_the_others_are)
     AUTO_FREE char *fresh = NULL, *renamed = NULL, *worse = NULL, *stripped = NULL;
 
     CHECK_EQ_INT(judge_three(0, "procedure n", 0.32, &fresh), CHECK_FAIL);
-    CHECK(strstr(fresh, "new: cputime of procedure n: 0.5% -> 32.0%"));
+    CHECK(strstr(fresh, "new: cputime of procedure n: at most 0.5% -> 32.0%"));
     CHECK_EQ_INT(judge_three(0.2, "procedure n", 0.2, &renamed), CHECK_INCONCLUSIVE);
     CHECK(strstr(renamed, "1 new value may be of what is gone"));
     CHECK(strstr(renamed, "cputime of procedure h (20.0%) is gone, procedure n (20.0%) is new"));
@@ -215,7 +215,7 @@ TEST(new_amounts)
 
     CHECK_EQ_INT(judge_all(&before, 1, little, 2, 0.01 / 20, &small), CHECK_PASS);
     CHECK_EQ_INT(judge_all(&before, 1, much, 2, 0.01 / 20, &large), CHECK_FAIL);
-    CHECK(strstr(large, "new: alloc_bytes of procedure g: 5 KiB -> 500 KiB"));
+    CHECK(strstr(large, "new: alloc_bytes of procedure g: at most 5120 B -> 512000 B\n"));
 }
 
 TEST(the_former_name_is_that_of_the_nearest)

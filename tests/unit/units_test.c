@@ -133,4 +133,18 @@ TEST(formats)
     CHECK_FORMAT(1.7e308, DIM_BYTES, "1.51e+293 PiB");
 }
 
+TEST(what_is_counted_is_whole)
+{
+    static const struct {
+        double value;
+        enum dim dim;
+        const char *text;
+    } cases[] = {{6036004, DIM_EVENTS, "6036004"}, {100600, DIM_BYTES, "100600 B"}, {-0.0, DIM_EVENTS, "0"},
+                 {2e9, DIM_EVENTS, "2e+09"},       {0.5, DIM_EVENTS, "0.5"},        {2, DIM_SECONDS, "2 s"}};
+    char out[UNITS_TEXT];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_EQ_STR(units_format_counted(out, cases[i].value, cases[i].dim), cases[i].text);
+}
+
 TEST_MAIN
