@@ -367,6 +367,7 @@ static struct hq_error *repeat(const struct opt_args *args, const char *count, i
     }
     vec_deinit(&words);
     vec_deinit(&command);
+    run_set_end(&set);
     if (!error && end_of.watched.interrupted) {
         log_note("interrupted in run %zu; %s lists no run", set.runs.len + 1, set.directory);
         *status = record_end_like(end_of.watched.interrupted);

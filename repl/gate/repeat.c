@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/repeat.h"
+#include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/vec.h"
@@ -30,6 +31,21 @@ void repeat_options(const struct opt_args *args, const char *const *skip, struct
         else
             vec_push(out, arena_printf(arena, "--%s%s", g->on ? "" : "no-", g->opt->name));
     }
+}
+
+void repeat_command(const char *text, struct arena *arena, struct repeat_words *out)
+{
+    if (text[strcspn(text, "|&;<>()$`\\\"'*?[#~=%\n{}!")]) {
+        vec_push(out, "sh");
+        vec_push(out, "-c");
+        vec_push(out, text);
+        return;
+    }
+    char *copy = arena_strdup(arena, text), *rest = copy;
+
+    for (char *word; (word = strsep(&rest, " \t"));)
+        if (*word)
+            vec_push(out, word);
 }
 
 /* Standard output and standard error go to the file. */
@@ -150,4 +166,17 @@ struct hq_error *repeat_record(const struct repeat_words *options, const struct 
     out->ran = read(ends[0], &byte, 1) == 1;
     close(ends[0]);
     return NULL;
+}
+
+char *repeat_last_line(const char *log)
+{
+    enum { LOG_MAX = 1 << 20 };
+    AUTO_STR struct str text = {0};
+
+    hq_error_free(file_read(log, &text, LOG_MAX));
+    while (text.len && text.s[text.len - 1] == '\n')
+        text.s[--text.len] = '\0';
+    const char *line = text.len ? strrchr(text.s, '\n') : NULL;
+
+    return xstrdup(line ? line + 1 : str_cstr(&text));
 }

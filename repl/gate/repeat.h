@@ -13,6 +13,10 @@ struct repeat_words {
     size_t len, cap;
 };
 
+/* The words of a command as for a shell. One with nothing for a shell in it is run as it is, so that the shell is not
+ * measured. */
+void repeat_command(const char *text, struct arena *arena, struct repeat_words *out);
+
 /* Collects the options of this command line that every run gets: all but those named in `skip`, which NULL ends. In the
  * arena. */
 void repeat_options(const struct opt_args *args, const char *const *skip, struct arena *arena,
@@ -30,6 +34,9 @@ struct repeat_end {
  */
 struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
                                const char *log, double most, struct repeat_end *out);
+/* The last line of such a log, malloc'ed; "" if there is none. */
+char *repeat_last_line(const char *log);
+
 /* Of a race or a set: where standard input can be read once alone, the first run would have what the others miss. The
  * runs get an empty one then, and a note says so. */
 struct hq_error *repeat_prepare_input(void);

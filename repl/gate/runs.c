@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LIST "runs.txt"
-static const char head[] = "hq runs 1";
+static const char head[] = "hq runs 1", ended[] = "# ended";
 static const char *const names[RUN_SIDES] = {"old", "new"};
 
 enum { LIST_MAX = 1 << 20 };
@@ -40,6 +40,7 @@ static bool read_comment(struct run_set *set, const char *line)
 
     if (sscanf(line, "# family %lf", &family) == 1 && family > 0 && family <= 1)
         set->family = family;
+    set->ended |= !strcmp(line, ended);
     return *line == '#';
 }
 
@@ -140,10 +141,20 @@ size_t run_set_joins(const char *path)
     return error || !set.directory ? 1 : run_set_count(&set, side);
 }
 
+/* Did it come to its end without a run? */
+static bool has_ended(const char *path)
+{
+    AUTO(run_set_deinit) struct run_set set = {.directory = xstrdup(path)};
+    AUTO_FREE char *list = file_join(path, LIST);
+    AUTO_ERROR struct hq_error *error = read_list(list, &set);
+
+    return set.ended && !set.runs.len;
+}
+
 struct hq_error *run_set_create(const char *path, bool force, struct run_set *out)
 {
     *out = (struct run_set){.directory = xstrdup(path)};
-    if (run_set_is(path) && force)
+    if (run_set_is(path) && (force || has_ended(path)))
         HQ_TRY(file_remove_tree(path));
     if (!file_is_absent(path)) {
         bool empty = false;
@@ -158,7 +169,9 @@ struct hq_error *run_set_create(const char *path, bool force, struct run_set *ou
     }
     HQ_TRY(file_make_dirs(path));
     /* A directory with the list is a set: one of which no run succeeded can be replaced, too. */
-    return run_set_write(out);
+    HQ_TRY(run_set_write(out));
+    out->made = true;
+    return NULL;
 }
 
 char *run_set_next(const struct run_set *set)
@@ -177,7 +190,17 @@ struct hq_error *run_set_write(const struct run_set *set)
     fprintf(w.file, "%s\n", head);
     if (set->family > 0)
         fprintf(w.file, "# family %.6g\n", set->family);
+    if (set->ended && !set->runs.len)
+        fprintf(w.file, "%s\n", ended);
     vec_foreach(r, &set->runs)
         fprintf(w.file, "%s %s\n", names[r->side], file_basename(r->path));
     return file_writer_commit(&w);
+}
+
+void run_set_end(struct run_set *set)
+{
+    if (!set->made || set->runs.len)
+        return;
+    set->ended = true;
+    hq_error_free(run_set_write(set));
 }

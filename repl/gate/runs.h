@@ -10,7 +10,8 @@
  *     old 004.hq
  *
  * Lines that begin with # are passed over by those who do not know them; `# family X` is what the last look of a race
- * might spend (looks.h), which a later check of the same runs keeps to.
+ * might spend (looks.h), which a later check of the same runs keeps to; `# ended` stands in the list of a set that came
+ * to its end without a run, and that the next one may replace.
  *
  * The runs of one program are all `new`. Beside them lie new.hq, and of a race old.hq: all runs of a side joined, which
  * is what a question to the set is answered from. Runs after the last whole pair are not listed.
@@ -34,6 +35,8 @@ struct run_set {
     char *directory;
     VEC(struct run_entry) runs; /* as they ran */
     double family;              /* what the last look might spend; 0: not known */
+    bool ended;                 /* of a set without runs: nobody is making it any more */
+    bool made;                  /* by run_set_create, and not read */
 };
 
 /* Is this a directory with such a list? */
@@ -55,13 +58,16 @@ size_t run_set_joins(const char *path);
 
 /* ---- making one ---- */
 
-/* Makes the directory, with a list of no runs; HQ_USAGE if something is there and `force` does not allow it to go. */
+/* Makes the directory, with a list of no runs; HQ_USAGE if something is there and `force` does not allow it to go. What
+ * ended without a run goes in any case. */
 struct hq_error *run_set_create(const char *path, bool force, struct run_set *out);
 /* The path for the next run, malloc'ed. It comes into the list by run_set_add. */
 char *run_set_next(const struct run_set *set);
 void run_set_add(struct run_set *set, enum run_side side, const char *path);
 /* Writes the list. */
 struct hq_error *run_set_write(const struct run_set *set);
+/* Nothing comes to the set any more, whether or not it has runs. */
+void run_set_end(struct run_set *set);
 /* Joins the runs of each side. */
 struct hq_error *run_set_join(const struct run_set *set); /* record_only.c */
 

@@ -49,8 +49,16 @@ race("./take 1000", "./take 1000", "-n", "2", "-e", "ALLOC", "--bisect", "none.h
 # Runs that are short are told what makes them decide: to do their work more than once.
 status, out, _ = race("./take 100000", "./take 100000", "-n", "2", "--tolerance", "0.1%")
 check(status != 4 or re.search(r"or fewer runs that are longer: --old 'for i in \$\(seq \d+\); do CMD; done'", out), f"short runs: {out}")
+out = race(f"{PROGRAMS}/benchmark 0.3 1", f"{PROGRAMS}/benchmark 0.3 1", "-n", "2", "--tolerance", "0.1%")[1]
+check("inconclusive" not in out or "for i in" not in out, f"and those that it does not help are not: {out}")
 twice = "for i in $(seq 2); do ./take 9; done"
 race(twice, twice, "-n", "2", "-e", "ALLOC", want=0, what="the loop of that advice")
+
+# So few pairs fit into the time that the race is going to be open: that is told before the first one.
+err = race("./take 9", "./take 9", "-e", "ALLOC", "--at-most", "1ms", want=0, what="a time for one pair")[2]
+check(re.search(r"a run takes up to .*, so about 1 pair fits into --at-most, .*: --at-most \d+s", err), f"too little time: {err}")
+err = race("./take 9", "./take 9", "-e", "ALLOC", want=0, what="the time that it takes")[2]
+check("fit" not in err, f"enough time: {err}")
 
 # A log is told that the race goes on, as a terminal is; not with --quiet.
 err = race("./take 9", "./take 9", "-n", "7", "-e", "ALLOC", want=0, what="a log")[2]
@@ -173,9 +181,9 @@ check(status == 1 and "run 1 ended with status 1" in err, f"a run that fails: {s
 
 # What failed can be replaced, and is no set to ask.
 for words in (["race", "--old", "./take 9", "--new", "false", "-n", "2", "-o", "again"], ["record", "--runs", "2", "-o", "again", "--", "false"]):
-    for _ in range(2):
-        status, out, err = run(HQ, *words[:1], "--force", *words[1:])
-        check("ended with status 1" in err, f"a set that failed is replaced by --force: {status} {err}")
+    for force in (["--force"], [], []):
+        status, out, err = run(HQ, *words[:1], *force, *words[1:])
+        check("ended with status 1" in err, f"a set of which no run came is replaced: {force} {status} {err}")
     for question in (["again", "procedures"], ["check", "again", "q.hq"]):
         status, out, err = run(HQ, *question)
         check(status == 3 and "lists no runs" in out + err, f"{question}: a set without runs: {status} {out}{err}")
