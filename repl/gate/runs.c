@@ -146,8 +146,8 @@ static bool has_ended(const char *path)
 {
     AUTO(run_set_deinit) struct run_set set = {.directory = xstrdup(path)};
     AUTO_FREE char *list = file_join(path, LIST);
-    AUTO_ERROR struct hq_error *error = read_list(list, &set);
 
+    hq_error_free(read_list(list, &set));
     return set.ended && !set.runs.len;
 }
 
