@@ -209,6 +209,17 @@ static void read_system(struct line *l, struct baseline *b)
         fail(l, "has a wrong number");
 }
 
+static void read_ranks(struct line *l, struct baseline *b)
+{
+    l->at += 7;
+    double ranks = quantity(l).value;
+
+    if (!(ranks >= 1 && ranks < 1e9) || *l->at)
+        fail(l, "has a wrong number");
+    else
+        b->ranks = (unsigned)ranks;
+}
+
 static void read_line(struct line *l, struct baseline *b)
 {
     if (!*l->at || *l->at == '#') {
@@ -235,6 +246,8 @@ static void read_line(struct line *l, struct baseline *b)
             b->machine = arena_strdup(&b->arena, l->at + 9);
         else if (!b->queries.len && !strncmp(l->at, "system: ", 8))
             read_system(l, b);
+        else if (!b->queries.len && !strncmp(l->at, "ranks: ", 7))
+            read_ranks(l, b);
         else if (!b->queries.len && !strncmp(l->at, "last-line: ", 11))
             l->ends = true;
         else if (b->queries.len || !is_head_line(l->at))
@@ -412,6 +425,8 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
         str_addf(&out, "clock: %s\n", b->clock);
     if (b->machine)
         str_addf(&out, "machine: %s\n", b->machine);
+    if (b->ranks)
+        str_addf(&out, "ranks: %u\n", b->ranks);
     /* In steps, so that an update changes few lines. */
     if (b->system >= BASELINE_SYSTEM)
         str_addf(&out, "system: %.0f%%\n", 5 * round(b->system * 20));

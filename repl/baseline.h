@@ -6,6 +6,7 @@
  *     names: linkage
  *     clock: the kernel's software clock
  *     machine: AMD EPYC 7763, 2 processors, Linux 6.1.0
+ *     ranks: 4
  *     system: 55%
  *     last-line: # end
  *     set inline on
@@ -23,11 +24,12 @@
  * The head says how procedures are told apart: by their names for the linker, in brackets where those do not say the
  * same, or by those of the `source` alone, as a database of another tool has them. The clock is what sampled CPUTIME,
  * of which a check says if its own was another. So it does of the machine: what rises on another
- * processor, or on more or fewer of them, does not fail. How much of the time is the system's, or waits
- * (baseline_system), is rounded to 5 %, and not said below: then the shares are of all the time, and the first line has
- * a 2. With a 3 they are of what computes (baseline_split). Then a line for each setting that a cost depends on
- * (words.h), as it was when the file of queries began; behind a query those that the file had changed. A check asks
- * under these settings, and where only one side has names for the linker, by those of the source (baseline_fold).
+ * processor, or on more or fewer of them, or with more or fewer ranks of MPI, does not fail. How much of the time is
+ * the system's, or waits (baseline_system), is rounded to 5 %, and not said below: then the shares are of all the time,
+ * and the first line has a 2. With a 3 they are of what computes (baseline_split). Then a line for each setting that a
+ * cost depends on (words.h), as it was when the file of queries began; behind a query those that the file had changed.
+ * A check asks under these settings, and where only one side has names for the linker, by those of the source
+ * (baseline_fold).
  *
  * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or, without
  * sampling error, its value; what it may grow by (percentage points for a share, percent of a value); how many samples
@@ -113,6 +115,7 @@ struct baseline {
     bool by_source;             /* `names: source`, and version 1 */
     const char *clock;          /* that sampled CPUTIME; NULL: not known, or none did */
     const char *machine;        /* NULL: not known */
+    unsigned ranks;             /* of MPI; 0: none, or not known */
     double system;              /* baseline_system; 0 also where it is not known */
     baseline_settings settings; /* `set NAME VALUE` */
     VEC(struct baseline_query) queries;
@@ -186,6 +189,8 @@ void baseline_settings_now(const struct query_env *env, const struct baseline *h
 const char *baseline_clock(const struct db *db, struct arena *arena);
 /* The machine of a run, in the arena; NULL if that is not known. */
 const char *baseline_machine(const struct db *db, struct arena *arena);
+/* How many ranks of MPI there are; 0: none. */
+unsigned baseline_ranks(const struct db *db);
 /* How far one is from another; either may be NULL. Of two that are not known, as of files of other tools, nothing is
  * said. */
 enum baseline_elsewhere baseline_elsewhere(const char *here, const char *there);

@@ -77,6 +77,16 @@ const char *baseline_machine(const struct db *db, struct arena *arena)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
+unsigned baseline_ranks(const struct db *db)
+{
+    AUTO(map_deinit) struct map ranks = {0};
+
+    for (size_t i = 0; i < db->profile_count; i++)
+        if (db->profiles[i].rank >= 0)
+            map_put(&ranks, (uint64_t)db->profiles[i].rank, 1);
+    return (unsigned)ranks.len;
+}
+
 /* "AMD EPYC 7763, 2 processors, Linux 6.1.0" without its last parts: of 1 with the count, of 2 without. */
 static size_t without(const char *machine, int parts)
 {

@@ -30,6 +30,7 @@ void check_begin_baseline(struct runner *r)
     r->after.by_source = !db_knows_linkage(env->db);
     r->after.clock = baseline_clock(env->db, &r->after.arena);
     r->after.machine = baseline_machine(env->db, &r->after.arena);
+    r->after.ranks = baseline_ranks(env->db);
     if (r->update)
         r->after.system = system_now(r);
     if (r->update && r->after.by_source && !r->before.by_source)
@@ -258,6 +259,15 @@ static void tell_machine(const struct runner *r, enum baseline_elsewhere elsewhe
                               elsewhere == MACHINE_KERNEL ? "" : " (record the baseline where it is checked)"));
 }
 
+/* More ranks do more, or each of them less. */
+static void tell_ranks(const struct runner *r, struct arena *arena, struct check_lines *lines)
+{
+    vec_push(lines, arena_printf(arena,
+                                 "this run has %u rank%s of MPI, and the baseline %u: what differs may be due to that, "
+                                 "and what rose is no failure (hq check --update)",
+                                 r->after.ranks, r->after.ranks == 1 ? "" : "s", r->before.ranks));
+}
+
 /* A query that was added, or changed, since the baseline was written: whatever its rows have come to, nobody knows. */
 static struct hq_error *tell_unwritten(struct runner *r, const struct statement *st, const char *text)
 {
@@ -309,7 +319,9 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     enum baseline_elsewhere elsewhere = baseline_elsewhere(baseline_machine(r->session.env.db, &arena),
                                                            r->before.machine);
 
-    now.queries.data[0].elsewhere = elsewhere;
+    bool other_ranks = r->before.ranks && r->after.ranks && r->before.ranks != r->after.ranks;
+
+    now.queries.data[0].elsewhere = other_ranks ? MACHINE_COUNT : elsewhere;
     now.queries.data[0].system_before = r->before.system;
     now.queries.data[0].names = query_setting(&r->session.env, SETTING_NAMES);
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
@@ -324,6 +336,8 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
         vec_push(&lines, now.queries.data[0].odd);
     tell_clock(r, &now.queries.data[0], &arena, &lines);
     tell_machine(r, elsewhere, &arena, &lines);
+    if (other_ranks)
+        tell_ranks(r, &arena, &lines);
     loop_rows_tell(&before->loops, &arena, &lines);
     tell_metrics(&others, &arena, &lines, &outcome);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);

@@ -15,6 +15,7 @@ struct hq_error *check_history_take(struct runner *r, const struct statement *st
 
     if (!r->history || !gate_compares(st) || baseline_find(&r->kept, text))
         return NULL;
+    r->kept.machine = baseline_machine(r->session.env.db, &r->kept.arena);
     return check_measure(r, st, &r->kept, text);
 }
 
@@ -76,7 +77,7 @@ struct hq_error *check_history_end(struct runner *r)
         vec_push(&queries, (const struct baseline_query *)q);
     error = history_commit_name(r->history, opt_value(r->args, "commit"), &arena, &commit, &place);
     if (!error)
-        error = history_write(r->history, commit, place, queries.data, queries.len, LEAST);
+        error = history_write(r->history, commit, r->kept.machine, place, queries.data, queries.len, LEAST);
     if (!error)
         error = history_read(r->history, NULL, &h);
     if (!error)

@@ -167,12 +167,26 @@ static const char *commit_name(const struct history *h, const struct course *c, 
     return h->commits.data[c->commit.data[i < c->commit.len ? i : c->commit.len - 1]].name;
 }
 
-const char *course_step_text(const struct history *h, const struct course *c, const struct gate_step *s,
-                             struct arena *arena)
+/* The first commit from which on the machine is another one, where the step may be; NULL. What the processor does not
+ * change, exact amounts, their number may. */
+static const char *other_machine(const struct history *h, const struct course *c, const struct gate_step *s)
+{
+    enum baseline_elsewhere least = c->exact ? MACHINE_COUNT : MACHINE_PROCESSOR;
+
+    for (size_t i = s->first; i < s->last && i + 1 < c->commit.len; i++) {
+        const struct history_commit *x = &h->commits.data[c->commit.data[i]],
+                                    *y = &h->commits.data[c->commit.data[i + 1]];
+
+        if (x->machine && y->machine && baseline_elsewhere(y->machine, x->machine) >= least)
+            return y->name;
+    }
+    return NULL;
+}
+
+static const char *where_text(const struct history *h, const struct course *c, const struct gate_step *s,
+                              const char *what, struct arena *arena)
 {
     const char *from = commit_name(h, c, s->first), *to = commit_name(h, c, s->last);
-    const char *what = arena_printf(arena, "%s: %s -> %s", course_name(c, arena), amount(c, s->before, arena),
-                                    amount(c, s->after, arena));
 
     if (s->drift)
         return arena_printf(arena, "%s, little by little from %s to %s (%zu commits)", what, from, to,
@@ -181,6 +195,16 @@ const char *course_step_text(const struct history *h, const struct course *c, co
         return arena_printf(arena, "%s in %s", what, to);
     return arena_printf(arena, "%s behind %s, at the latest in %s; most likely in %s", what, from, to,
                         commit_name(h, c, s->at));
+}
+
+const char *course_step_text(const struct history *h, const struct course *c, const struct gate_step *s,
+                             struct arena *arena)
+{
+    const char *what = arena_printf(arena, "%s: %s -> %s", course_name(c, arena), amount(c, s->before, arena),
+                                    amount(c, s->after, arena));
+    const char *text = where_text(h, c, s, what, arena), *other = other_machine(h, c, s);
+
+    return other ? arena_printf(arena, "%s; from %s on it was measured on another machine", text, other) : text;
 }
 
 /* ---- as a picture ---- */

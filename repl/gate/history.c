@@ -64,6 +64,8 @@ static struct hq_error *on_value(void *arg, const struct json_path *path, const 
         r->version = v->number;
     else if (path->depth == 1 && json_key(path, 0, "commit") && v->kind == JSON_STRING)
         r->commit.name = arena_strdup(&r->history->arena, v->text);
+    else if (path->depth == 1 && json_key(path, 0, "machine") && v->kind == JSON_STRING)
+        r->commit.machine = arena_strdup(&r->history->arena, v->text);
     else if (path->depth == 1 && json_key(path, 0, "order"))
         r->commit.place.order = v->number;
     else if (path->depth == 1 && json_key(path, 0, "number"))
@@ -284,8 +286,9 @@ static bool is_asked(const char *text, const struct baseline_query *const *queri
     return false;
 }
 
-static struct hq_error *write_commit(const char *directory, const char *commit, struct history_place place,
-                                     const struct baseline_query *const *queries, size_t count, double least)
+static struct hq_error *write_commit(const char *directory, const char *commit, const char *machine,
+                                     struct history_place place, const struct baseline_query *const *queries,
+                                     size_t count, double least)
 {
     AUTO(history_deinit) struct history before = {0};
     AUTO_FREE char *name = xasprintf("%s%s", commit, ending), *path = file_join(directory, name);
@@ -319,6 +322,10 @@ static struct hq_error *write_commit(const char *directory, const char *commit, 
     str_addf(&out, ",\"order\":%.6f", c.place.order);
     if (c.place.number > 0)
         str_addf(&out, ",\"number\":%.0f", c.place.number);
+    if (machine) {
+        str_add(&out, ",\"machine\":");
+        json_quote(&out, machine);
+    }
     str_add(&out, ",\"values\":[");
     vec_foreach(v, &c.values) {
         str_add(&out, v == c.values.data ? "\n" : ",\n");
@@ -332,8 +339,9 @@ static struct hq_error *write_commit(const char *directory, const char *commit, 
     return file_writer_commit(&w);
 }
 
-struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
-                               const struct baseline_query *const *queries, size_t count, double least)
+struct hq_error *history_write(const char *directory, const char *commit, const char *machine,
+                               struct history_place place, const struct baseline_query *const *queries, size_t count,
+                               double least)
 {
     HQ_TRY(file_make_dirs(directory));
     /* Who reads a commit's file to write it again must be alone in that; a file system without locks is none of many
@@ -342,7 +350,7 @@ struct hq_error *history_write(const char *directory, const char *commit, struct
 
     while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
         ;
-    struct hq_error *error = write_commit(directory, commit, place, queries, count, least);
+    struct hq_error *error = write_commit(directory, commit, machine, place, queries, count, least);
 
     if (fd >= 0)
         close(fd);

@@ -2,7 +2,7 @@
 /*
  * The values of a program's queries over its commits: a directory with a small JSON file for each,
  *
- *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567.250000,"number":34,"values":[
+ *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567.250000,"number":34,"machine":"EPYC, ...","values":[
  *     {"query":"procedures","metric":"cputime","path":"procedure
  * solve","share":0.41,"value":1.25,"samples":1250,"unit":"s","exact":false},
  *     ...]}
@@ -11,8 +11,8 @@
  * says it better: how many commits git knows from the first one to this, which grows from each commit to the next where
  * the times of many are the same (a rebase) or go back. It is not there where git is not, or has not all commits. If
  * all commits of a history have numbers, these are their order; else it is their times, and numbers tell apart what is
- * of one time. Fields that are not known are passed over; what would be wrong without them needs another number behind
- * hq_history.
+ * of one time. Where the machine (baseline_machine) became another one beside a step, that is told. Fields that are not
+ * known are passed over; what would be wrong without them needs another number behind hq_history.
  */
 #ifndef HQ_REPL_GATE_HISTORY_H
 #define HQ_REPL_GATE_HISTORY_H
@@ -37,6 +37,7 @@ struct history_place {
 
 struct history_commit {
     const char *name;
+    const char *machine; /* NULL: not known */
     struct history_place place;
     VEC(struct history_value) values;
 };
@@ -65,10 +66,11 @@ struct hq_error *history_commit_name(const char *directory, const char *name, st
 /*
  * Writes the values of queries as those of a commit. What the file of that commit has of other queries stays, also of
  * those that another process writes at the same time, and so does its order, unless git now knows its number; values
- * are shares that are at least `least`.
+ * are shares that are at least `least`; `machine` is where they were measured, NULL: not known.
  */
-struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
-                               const struct baseline_query *const *queries, size_t count, double least);
+struct hq_error *history_write(const char *directory, const char *commit, const char *machine,
+                               struct history_place place, const struct baseline_query *const *queries, size_t count,
+                               double least);
 
 /* ---- courses ---- */
 

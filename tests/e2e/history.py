@@ -77,6 +77,23 @@ for i in range(12):
 status, out, err = run(HQ, "history", "drift")
 check("alloc_bytes of procedure take: 977 KiB -> 1.06 MiB, little by little from d00 to d11 (12 commits)" in out, f"a drift is told as one: {out}")
 
+# A step of shares where the processor became another one says so, and one of amounts does where there are more processors.
+def kept(directory, i, share, machine, exact=False):
+    os.makedirs(f"{TMP}/{directory}", exist_ok=True)
+    value = {"query": "procedures", "metric": "cputime", "path": "procedure f", "share": share, "value": 1000 * share, "samples": 100000, "unit": "s", "exact": exact}
+    with open(f"{TMP}/{directory}/m{i}.json", "w") as f:
+        json.dump({"hq_history": 1, "commit": f"m{i}", "order": 100 + i, "number": i + 1, "machine": f"{machine}, Linux 6.1.0", "values": [value]}, f)
+
+
+for directory, exact, machines, told in (("other", False, ("A, 2 processors", "B, 2 processors"), True), ("counted", True, ("A, 2 processors", "B, 2 processors"), False),
+                                         ("more", True, ("A, 2 processors", "A, 4 processors"), True), ("alike", False, ("A, 2 processors", "A, 2 processors"), False)):
+    for i in range(12):
+        kept(directory, i, 0.3 + 0.001 * (i % 2) if i < 6 else 0.4 + 0.001 * (i % 2), machines[i >= 6], exact)
+    out = run(HQ, "history", directory)[1]
+    check(" in m6" in out and ("from m6 on it was measured on another machine" in out) == told, f"{directory}: {out}")
+machine = json.load(open(f"{TMP}/steps/c9.json")).get("machine", "")
+check(f"{os.cpu_count()} processor" in machine, f"the machine is kept: {machine}")
+
 # Commits are called what git calls them.
 env = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null",
            **{f"GIT_{who}_{what}": v for who in ("AUTHOR", "COMMITTER") for what, v in (("NAME", "t"), ("EMAIL", "t@t"), ("DATE", "2020-01-02T03:04:05Z"))})

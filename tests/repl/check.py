@@ -445,6 +445,20 @@ for exact, unchanged, slower in ((False, "a.hq.txt", "slow.hq.txt"), (True, "e0.
         hq("m1.hq", "machine.hq", "--update")
         check(("\nmachine: " in read("machine.baseline")) == bool(machine), f"an update on {machine}: {read('machine.baseline')}")
         os.unlink(f"{TMP}/machine.baseline")
+# And so it is with ranks of MPI, of which each adds its own.
+line = re.search("^profile p (.*)$", read("e0.txt"), re.M)
+ranked = read("e0.txt").replace(line.group(), f"profile p rank=0 {line.group(1)}")
+ranked2 = ranked.replace("profile p rank=0", f"profile q rank=1 {line.group(1).replace('id=1', 'id=2')}\nprofile p rank=0") + \
+    re.sub("^value p", "value q", "\n".join(re.findall("^value p.*$", ranked, re.M)), flags=re.M) + "\n"
+for name, text in (("r1", ranked), ("r2", ranked2)):
+    write(f"{name}.given", text)
+    on_machine(f"{name}.hq", f"{name}.given", HERE)
+hq("r1.hq", "machine.hq", "--update")
+check("\nranks: 1\n" in read("machine.baseline"), f"a baseline knows its ranks: {read('machine.baseline')}")
+hq("r1.hq", "machine.hq")
+out, err = hq("r2.hq", "machine.hq", want=4)
+check("this run has 2 ranks of MPI, and the baseline 1" in out and "rose: " in out and "+100%" in out, f"more ranks: {out}")
+os.unlink(f"{TMP}/machine.baseline")
 on_machine("m0.hq", "a.hq.txt", "")
 on_machine("m1.hq", "same.hq.txt", HERE)
 hq("m0.hq", "machine.hq", "--update")
