@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `hq cache`: what the user's cache holds. */
 #include "common/file.h"
+#include "common/suggest.h"
 #include "common/kept.h"
 #include "common/mem.h"
 #include "common/units.h"
@@ -30,7 +31,11 @@ static int run(const struct opt_args *args)
     uint64_t cleared = 0;
 
     if (args->operands.len)
-        return command_usage("cache", "%s is too much: it takes no operands", args->operands.data[0]);
+        return command_usage("cache",
+                             suggest_lists(" clear clean rm remove delete ", args->operands.data[0])
+                                 ? "%s is too much: --clear removes what is kept"
+                                 : "%s is too much: it takes no operands",
+                             args->operands.data[0]);
     if (!cache)
         return command_fail("cache",
                             hq_error_new(HQ_DATA, "there is no cache: neither XDG_CACHE_HOME nor HOME is set"));

@@ -95,6 +95,9 @@ static int run(const struct opt_args *args)
                                                           : "the format and the database are missing");
     if (args->operands.len > 3)
         return command_usage("export", "one query at a time, in quotes");
+    if (args->operands.len == 3 && strchr(args->operands.data[2], '.') && !session_parses(args->operands.data[2]))
+        return command_usage("export", "%s is no question; -o %s writes there", args->operands.data[2],
+                             args->operands.data[2]);
     const char *format = args->operands.data[0];
     struct hq_error *error = limits_take(args);
 

@@ -58,7 +58,11 @@ static const char in_query[] =
                   terminal[] = "answers go to standard output; hq DB without a question opens a prompt";
 
 /* Options of perf report, pprof and gprof. */
-static const struct opt_foreign foreign[] = {{"limit", in_query},
+static const struct opt_foreign foreign[] = {{"c", "it is -q, --query"},
+                                             {"e", "it is -q, --query"},
+                                             {"command", "it is -q, --query"},
+                                             {"execute", "it is -q, --query"},
+                                             {"limit", in_query},
                                              {"sort", in_query},
                                              {"n", in_query},
                                              {"s", in_query},
@@ -263,6 +267,10 @@ static int run(const struct opt_args *args)
 
     if (!args->operands.len)
         return command_usage("query", "the database is missing");
+    if (args->operands.len > 1 && file_is_absent(args->operands.data[0]) && session_parses(args->operands.data[0]) &&
+        looks_like_database(args->operands.data[1]))
+        return command_usage("query", "the database stands before the question: hq %s \"%s\"", args->operands.data[1],
+                             args->operands.data[0]);
     /* `| head` is to end us silently, whatever the parent thought of SIGPIPE. */
     signal(SIGPIPE, SIG_DFL);
     session_init(&s);

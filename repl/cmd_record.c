@@ -402,6 +402,15 @@ static void tell_no_program(const struct opt_args *args, int status)
     fprintf(stderr, "hq record: %s%s%s\n", name, *name ? ": " : "", str_cstr(&why));
 }
 
+/* `hq record PROGRAM -o my.hq`: options behind the program are the program's. */
+static void note_options_behind(const struct opt_args *args)
+{
+    for (size_t i = 1; i + 1 < args->operands.len && !opt_value(args, "output"); i++)
+        if (!strcmp(args->operands.data[i], "-o") && strstr(args->operands.data[i + 1], ".hq"))
+            log_hint("-o %s stands behind the program, which gets it; options of hq record stand before the program",
+                     args->operands.data[i + 1]);
+}
+
 static int run(const struct opt_args *args)
 {
     int status;
@@ -417,6 +426,7 @@ static int run(const struct opt_args *args)
         return measure_by_perf(args, NULL, NULL);
     if (!args->operands.len)
         return command_usage("record", "name the program to run");
+    note_options_behind(args);
     if (opt_value(args, "runs")) {
         status = 0;
         return command_fail("record", repeat(args, opt_value(args, "runs"), &status));

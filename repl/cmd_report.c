@@ -14,6 +14,22 @@
 #define BUDGET (20u << 20)
 enum { COURSES_MOST = 8 };
 
+static const char question[] = "it writes a page for a browser; hq DB QUERY asks in the terminal";
+
+/* Options of perf report. */
+static const struct opt_foreign foreign[] = {
+    {"stdio", question},
+    {"sort", question},
+    {"s", question},
+    {"i", "the database stands alone: hq report DB"},
+    {"input", "the database stands alone: hq report DB"},
+    {"no-children", question},
+    {"children", question},
+    {"g", question},
+    {"html", "a page in HTML is what it writes: hq report DB -o page.html"},
+    {NULL, NULL},
+};
+
 static const struct opt options[] = {
     {.name = "output",
      .letter = 'o',
@@ -312,6 +328,7 @@ const struct command cmd_report = {
             .examples = "  hq report my.hq\n  hq report my.hq --with-source -o my.html\n  hq report new.hq --compare "
                         "old.hq\n",
             .options = options,
+            .foreign = foreign,
         },
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "repl/command.h"
 #include "common/progress.h"
 #include "common/str.h"
+#include "common/suggest.h"
 #include "common/temporary.h"
 #include <langinfo.h>
 #include <locale.h>
@@ -92,11 +93,16 @@ int command_help(const struct command *c)
     return HQ_OK;
 }
 
+bool command_asks_for_help(const char *word)
+{
+    return suggest_lists(" --help -h -help -? ", word);
+}
+
 /* Whether help is asked for: not in the words of a program that a command starts. */
 static bool wants_help(const struct command *c, int argc, char **argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--"); i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+        if (command_asks_for_help(argv[i]))
             return true;
         if (c->cmd.stops_at_operand && argv[i][0] != '-')
             return false;

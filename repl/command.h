@@ -37,6 +37,9 @@ int command_end(int status);
 /* Columns of the terminal, 80 if standard output is none. */
 size_t command_width(void);
 
+/* Is it --help, or what people write for it? */
+bool command_asks_for_help(const char *word);
+
 /* The graver of two exit statuses: 3, 2, 1, 4, 0. Any other number is graver than these. */
 int exit_worse(int a, int b);
 

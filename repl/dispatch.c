@@ -2,6 +2,7 @@
 /* Finds the command that a command line means; prints help, and what `make install` asks for. */
 #include "common/file.h"
 #include "common/suggest.h"
+#include "query/grammar/words.h"
 #include "repl/command.h"
 #include "repl/help.h"
 #include "repl/manual.h"
@@ -66,7 +67,12 @@ static const struct {
     {" script dump ", "hq DB 'tree as folded' writes call paths, hq export other tools' formats"},
     {" view viewer gui web serve show html page open ", "hq report DB writes a page for a browser"},
     {" trace timeline ", "hq DB trace shows what ran when"},
-    {" profile run sample collect start attach ", "hq record -o DB -- PROGRAM measures"},
+    {" profile run sample collect start attach hpcrun valgrind vtune gprof ", "hq record -o DB -- PROGRAM measures"},
+    {" perf pprof ", "hq record -o DB -- PROGRAM measures, hq DB 'hot path' asks"},
+    {" frequency freq rate period sampling ", "the rate stands behind the event: hq record -e CPUTIME@99/s"},
+    {" merge join combine aggregate ", "hq build A B -o DB joins recordings"},
+    {" log ", "hq history DIR tells what changed over the commits"},
+    {" clean prune gc ", "hq cache --clear removes what hq keeps"},
     {" convert ", "hq export writes other tools' formats, hq import reads them"},
     {" flame flamegraph ", "hq DB 'tree as svg to FILE' draws one"},
     {" info ", "hq DB info tells what ran"},
@@ -122,15 +128,36 @@ static struct hq_error *unknown(const struct command *const *table, const char *
     return hq_error_new(HQ_USAGE, "%s", text.s);
 }
 
-/* Whether a command is near enough to be what was meant. */
-static bool suggested(const struct command *const *table, const char *word)
+/* Which commands have an option of this name; NULL if none has. For `hq help tolerance`, `hq help --tolerance`. */
+static struct hq_error *option_of(const struct command *const *table, const char *word)
+{
+    AUTO_STR struct str commands = {0};
+    const char *name = word + strspn(word, "-"), *first = NULL;
+
+    for (; *table; table++)
+        for (const struct opt *o = opt_next(&(*table)->cmd, NULL); o; o = opt_next(&(*table)->cmd, o))
+            if (!strcmp(o->name, name) && !o->hidden) {
+                str_addf(&commands, "%shq %s", commands.len ? ", " : "", (*table)->cmd.name);
+                first = first ? first : (*table)->cmd.name;
+            }
+    return first ? hq_error_new(HQ_USAGE, "there is no help for `%s`; --%s is an option of %s: `hq help %s`", word,
+                                name, str_cstr(&commands), first)
+                 : NULL;
+}
+
+/* The command that was meant: one of another tool, or one that is spelt nearly so; NULL. */
+static struct hq_error *command_meant(const struct command *const *table, const char *word)
 {
     struct suggest near;
 
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (suggest_lists(elsewhere[i].words, word))
+            return hq_error_new(HQ_USAGE, "there is no help for `%s`: %s", word, elsewhere[i].here);
     suggest_init(&near, word, 1);
     for (; *table; table++)
         suggest_add(&near, (*table)->cmd.name);
-    return near.count;
+    return near.count ? hq_error_new(HQ_USAGE, "there is no help for `%s`; did you mean %s?", word, near.best[0])
+                      : NULL;
 }
 
 /* A word that can only be meant as a database, whether it is there or not. */
@@ -139,30 +166,27 @@ static bool looks_like_path(const char *word)
     return strpbrk(word, "/.") || file_exists(word);
 }
 
-static bool asks_for_help(const char *word)
-{
-    return suggest_lists(" --help -h -help -? ", word);
-}
-
 static int help(const struct command *const *table, int argc, char **argv)
 {
     const struct command *c = argc ? find(table, argv[0]) : NULL;
     AUTO_STR struct str text = {0}, word = {0};
 
-    if (!argc || asks_for_help(argv[0]))
+    if (!argc || command_asks_for_help(argv[0]))
         return help_overview(table);
     if (c)
         return command_help(c);
     for (int i = 0; i < argc; i++)
         str_addf(&word, "%s%s", i ? " " : "", argv[i]);
     /* A word of the query language; the complaint knows the commands too. */
-    struct hq_error *error = help_word(word.s, &text);
+    struct hq_error *error = help_word(word.s, &text), *better = NULL;
 
     if (!error)
         return print_text(&text);
-    if (suggested(table, argv[0])) {
+    if (!foreign_statement(word.s) && !(better = option_of(table, word.s)))
+        better = command_meant(table, word.s);
+    if (better) {
         hq_error_free(error);
-        error = unknown(table, argv[0], argv + argc);
+        error = better;
     }
     return command_fail("help", error);
 }
@@ -191,9 +215,7 @@ static int dispatch(const struct command *const *table, int argc, char **argv)
                      hq_error_new(HQ_USAGE, "a command or a database is missing; `hq --help` shows how hq is used"));
         return HQ_USAGE;
     }
-    if (asks_for_help(word))
-        return help(table, 0, NULL);
-    if (!strcmp(word, "help"))
+    if (command_asks_for_help(word) || !strcmp(word, "help"))
         return help(table, argc - 2, argv + 2);
     if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
         puts("hq " HQ_VERSION);

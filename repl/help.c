@@ -299,6 +299,8 @@ static struct hq_error *unknown_word(const char *word)
 
     const char *here = foreign_statement(word);
 
+    if (!here)
+        here = foreign_clause(word);
     if (here)
         return hq_error_new(HQ_USAGE, "there is no help for `%s`; in a question that is: %s", word, here);
     suggest_init(&near, word, 3);
@@ -347,7 +349,10 @@ static const struct {
 } also[] = {
     {" pattern regex regexp glob wildcard wildcards names ", "patterns"},
     {" value expression expressions unit units percentage % ", "values"},
+    {" cumulative self-time result results ", "answers"},
+    {" key keys completion history editing tab ", "prompt"},
     {" script status statuses exit-status exit-code ", "scripts"},
+    {" baseline baselines bisect regression regressions github gitlab jenkins ", "ci"},
 };
 
 static bool names_topic(const struct topic *t, const char *word)

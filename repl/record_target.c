@@ -68,6 +68,8 @@ static void explain_missing(const char *name, const char *database, struct str *
     str_add(why, strchr(name, '/') ? "there is no such file" : "there is no such command");
     if (program)
         str_add(why, "; quotes make one word of a program and its arguments: leave them out, or run it with sh -c");
+    else if (!strcmp(name, "help"))
+        str_add(why, "; `hq help record` explains the command");
     else if (is_assignment(name))
         str_add(why, "; variables stand before hq, or behind `env`");
     else if (!database && suffix && !strcmp(suffix, ".hq"))

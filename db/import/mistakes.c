@@ -106,10 +106,19 @@ static struct hq_error *of_directory(const struct import_probe *p)
     return NULL;
 }
 
+/* A recording, its database, or the file of one. */
+static bool is_ours(const struct import_probe *p)
+{
+    return p->is_dir ? has_file(p, HQDB_FILE) || has_file(p, "measurements")
+                     : p->len >= strlen(HQDB_MAGIC) && !memcmp(p->text, HQDB_MAGIC, strlen(HQDB_MAGIC));
+}
+
 struct hq_error *mistake_of(const struct import_probe *p)
 {
     AUTO_STR struct str advice = {0};
 
+    if (is_ours(p))
+        return hq_error_new(HQ_DATA, "%s is a database of hq, which is asked as it is: hq %s QUERY", p->path, p->path);
     if (p->is_dir)
         return of_directory(p);
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {

@@ -268,6 +268,7 @@ static struct token lex_mark(struct lexer *l, struct arena *arena)
     static const char *const others[][2] = {{"||", "write or for it"},
                                             {"=>", "write >= for it"},
                                             {"=<", "write <= for it"},
+                                            {"/*", "a comment begins with --"},
                                             {"**", "write x * x for x ** 2"}};
     unsigned char c = (unsigned char)at(l, 0);
     uint32_t code;

@@ -202,6 +202,12 @@ static bool is_unit(struct parser *p, const struct token *t)
     return !error;
 }
 
+/* `tree procedures` */
+static bool begins_question(struct parser *p, const struct token *t)
+{
+    return t->kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && view_known(t->text);
+}
+
 /* Words of other languages are known exactly, so they come before guesses. Returns whether it told what to write. */
 static bool add_nearest(struct parser *p, const struct token *t, struct str *out)
 {
@@ -228,7 +234,13 @@ static bool add_nearest(struct parser *p, const struct token *t, struct str *out
         str_addf(out, "here that is: %s\n", foreign);
     if (word)
         str_addf(out, "did you mean \"%s\"?\n", word);
-    return foreign || word;
+    bool comment = is_mark(t, "#"), question = !foreign && begins_question(p, t);
+
+    if (comment)
+        str_add(out, "a comment begins with --\n");
+    if (question)
+        str_add(out, "a ; stands between two questions\n");
+    return foreign || word || comment || question;
 }
 
 static void add_item(const struct expected *e, struct str *out)
@@ -316,7 +328,8 @@ void fail_without_of(struct parser *p)
         fail(p, &t.place, arena_printf(p->arena, "for so many rows write %s limit %s", v->name, t.text),
              "%s cannot stand here", shown(p, &t));
     else if ((v->of != OF_NONE || p->view == VIEW_FOLD || p->view == VIEW_ROUTINES) &&
-             (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
+             (t.kind == TOKEN_STRING ||
+              (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text) && !view_known(t.text))))
         fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, whole_word(p, &t)),
              "%s cannot stand here", shown(p, &t));
     else

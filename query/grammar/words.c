@@ -126,6 +126,18 @@ int find_attribute(const char *name)
     FIND(attribute_words, !strcasecmp(attribute_words[i].name, name));
 }
 
+bool view_known(const char *word)
+{
+    for (size_t i = 0; i < VIEW_KINDS; i++) {
+        if (!strcasecmp(view_words[i].name, word))
+            return true;
+        for (size_t k = 0; k < 3 && view_words[i].others[k]; k++)
+            if (!strcasecmp(view_words[i].others[k], word))
+                return true;
+    }
+    return false;
+}
+
 int find_setting(const char *name)
 {
     FIND(setting_words, !strcasecmp(setting_words[i].name, name) ||

@@ -104,6 +104,9 @@ extern const struct function_word function_words[FUNCTION_KINDS];
 extern const struct attribute_word attribute_words[ATTRIBUTE_KINDS];
 extern const struct setting_word setting_words[SETTING_KINDS];
 
+/* Is it the name of a view, or another spelling of one? */
+bool view_known(const char *word);
+
 /* Words of other tools and languages, where a statement, a clause ... is expected, and what they are here; NULL if it
  * is not known (foreign.c). */
 const char *foreign_statement(const char *word);
