@@ -37,9 +37,11 @@ void *memmove(void *to, const void *from, size_t bytes)
     char *t = to;
     const char *f = from;
 
-    if ((uintptr_t)t - (uintptr_t)f >= bytes)
-        return memcpy(to, from, bytes);
-    while (bytes) {
+    for (size_t i = 0; t < f && i < bytes; i++) {
+        t[i] = f[i];
+        KEEP(i);
+    }
+    while (t > f && bytes) {
         bytes--;
         t[bytes] = f[bytes];
         KEEP(bytes);
@@ -155,7 +157,7 @@ char *strstr(const char *text, const char *wanted)
 {
     size_t length = strlen(wanted);
 
-    for (; strncmp(text, wanted, length) != 0; text++) {
+    for (; strncmp(text, wanted, length); text++) {
         if (!*text)
             return NULL;
         KEEP(text);

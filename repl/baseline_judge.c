@@ -70,7 +70,7 @@ static const char *amount(struct judge *j, const struct baseline_value *v)
                        : arena_printf(j->arena, "%.1f%%", 100 * v->share);
 }
 
-/* What it was; of a row that the baseline has not, the most that it leaves out. */
+/* Returns what it was; of a row that the baseline has not, the most that it leaves out. */
 static const char *amount_before(struct judge *j, const struct baseline_value *old)
 {
     return arena_printf(j->arena, "%s%s", j->is_new ? "at most " : "", amount(j, old));

@@ -62,7 +62,7 @@ static const char *rank_variable(void)
     return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID") ? "SLURM_PROCID" : NULL;
 }
 
-/* What /proc knows of a process as texts that end with a zero: its environment, its arguments. */
+/* Reads from /proc of a process texts that end with a zero: its environment, its arguments. */
 static bool texts_of(pid_t pid, const char *what, struct str *texts)
 {
     AUTO_STR struct str path = {0};

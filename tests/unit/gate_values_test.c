@@ -414,7 +414,9 @@ TEST(one_that_is_gone_was_renamed_once)
                                        {"s", "procedure c", {7, 7}, {7, 7}}};
     const char *line;
 
-    CHECK_EQ_INT(GIVEN(one, 2, GATE_TOLERANCE, true, false, "renamed? s of procedure a (3 s) is gone, and s of procedure b (3 s) is new: taken for one, +0.0%"), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(one, 2, GATE_TOLERANCE, true, false,
+                       "renamed? s of procedure a (3 s) is gone, and s of procedure b (3 s) is new: "
+                       "taken for one, +0.0%"), CHECK_PASS);
     CHECK(*line);
     CHECK_EQ_INT(GIVEN(two, 2, GATE_TOLERANCE, true, false, "rose: s of procedure d"), CHECK_FAIL);
     CHECK(*line);
@@ -425,7 +427,9 @@ TEST(small_new_rows_keep_nothing_open)
 {
     AUTO(arena_deinit) struct arena arena = {0};
     static const struct given small[] = {{"s", "procedure f", {0, 0}, {0.2, 0.2}}, {"s", "procedure g", {6, 6}, {6, 6}}, {"s", "file h", {4, 5}, {5, 4}}},
-                              large[] = {{"s", "procedure f", {0, 0}, {0.7, 0.7}}, {"s", "procedure g", {6, 6}, {6, 6}}, {"s", "file h", {0.01, 0.03}, {0.03, 0.01}}};
+                              large[] = {{"s", "procedure f", {0, 0}, {0.7, 0.7}},
+                                         {"s", "procedure g", {6, 6}, {6, 6}},
+                                         {"s", "file h", {0.01, 0.03}, {0.03, 0.01}}};
     const char *line;
 
     judge_given(small, 3, 2, GATE_TOLERANCE, true, false, "procedure f: extra, if all of it rose", &arena, &line);
@@ -437,11 +441,15 @@ TEST(small_new_rows_keep_nothing_open)
 TEST(loops_of_other_numbers_are_added_up)
 {
     AUTO(arena_deinit) struct arena arena = {0};
-    static const struct given same[] = {{"s", "procedure work > loop 1/2 of work > procedure take", {4, 4}, {0, 0}}, {"s", "procedure work > loop 2/2 of work > procedure take", {6, 6}, {0, 0}},
-                                        {"s", "procedure work > loop 1/3 of work > procedure take", {0, 0}, {4, 4}}, {"s", "procedure work > loop 2/3 of work > procedure take", {0, 0}, {3, 3}},
+    static const struct given same[] = {{"s", "procedure work > loop 1/2 of work > procedure take", {4, 4}, {0, 0}},
+                                        {"s", "procedure work > loop 2/2 of work > procedure take", {6, 6}, {0, 0}},
+                                        {"s", "procedure work > loop 1/3 of work > procedure take", {0, 0}, {4, 4}},
+                                        {"s", "procedure work > loop 2/3 of work > procedure take", {0, 0}, {3, 3}},
                                         {"s", "procedure work > loop 3/3 of work > procedure take", {0, 0}, {3, 3}}},
-                              more[] = {{"s", "procedure work > loop 1/2 of work > procedure take", {4, 4}, {0, 0}}, {"s", "procedure work > loop 2/2 of work > procedure take", {6, 6}, {0, 0}},
-                                        {"s", "procedure work > loop 1/3 of work > procedure take", {0, 0}, {4, 4}}, {"s", "procedure work > loop 2/3 of work > procedure take", {0, 0}, {3, 3}},
+                              more[] = {{"s", "procedure work > loop 1/2 of work > procedure take", {4, 4}, {0, 0}},
+                                        {"s", "procedure work > loop 2/2 of work > procedure take", {6, 6}, {0, 0}},
+                                        {"s", "procedure work > loop 1/3 of work > procedure take", {0, 0}, {4, 4}},
+                                        {"s", "procedure work > loop 2/3 of work > procedure take", {0, 0}, {3, 3}},
                                         {"s", "procedure work > loop 3/3 of work > procedure take", {0, 0}, {6, 6}}};
     const char *line;
 
