@@ -102,6 +102,47 @@ def check_labels(tmp):
     return good
 
 
+PARTS = """
+void far(int) __attribute__((cold));
+int near(int);
+#define PROCEDURE(name, at)             \\
+    int name(int n)                     \\
+    {                                   \\
+        int sum = 0;                    \\
+        for (int i = 0; i < n; i++) {   \\
+            if (near(i) == at) {        \\
+                far(i);                 \\
+                far(sum);               \\
+            }                           \\
+            sum += near(sum + i);       \\
+        }                               \\
+        return sum;                     \\
+    }
+PROCEDURE(first, 1)
+PROCEDURE(second, 2)
+"""
+
+
+def check_parts(tmp):
+    """What gcc places elsewhere, without debug information: by its name, and by unwind information alone."""
+    full, good = f"{tmp}/parts", True
+    with open(f"{tmp}/parts.c", "w") as f:
+        f.write(PARTS)
+    subprocess.run(["gcc", "-O2", "-fPIC", "-shared", "-o", full, f"{tmp}/parts.c"], check=True)
+    subprocess.run(["strip", "-o", f"{tmp}/parts.stripped", full], check=True)
+    places = {f[2]: int(f[0], 16) for f in (line.split() for line in subprocess.run(
+        ["nm", full], capture_output=True, text=True, check=True).stdout.splitlines()) if len(f) == 3}
+    cold = {name: places[f"{name}.cold"] for name in ("first", "second")}
+    for path in (full, f"{tmp}/parts.stripped"):
+        out = subprocess.run([f"{BUILD}/tools/structure_places", path], input="".join("%x\n" % a for a in cold.values()),
+                             capture_output=True, text=True, check=True).stdout.splitlines()
+        for name, line in zip(cold, out):
+            right = line.endswith(f"procedure {name}") and "\tloop " in line
+            print(f"{'ok' if right else 'not ok'} {os.path.basename(path)}: the part of {name} lies in its loop: {line}")
+            good &= right
+    return good
+
+
 def main():
     good = True
     sources = glob.glob("common/*.c") + glob.glob("query/grammar/*.c")
@@ -115,6 +156,7 @@ def main():
             subprocess.run(["strip", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-o", stripped, full], check=True)
             good &= check(build, full, stripped)
         good &= check_labels(tmp)
+        good &= check_parts(tmp)
     return 0 if good else 1
 
 
