@@ -299,15 +299,24 @@ static void part_from_inner(struct sourcing *s, uint32_t loop)
         s->statement[loop] = around;
 }
 
+/* Whether a line is that in which an `if` begins: a condition, then, and no macro that stands for a loop. */
+static bool is_if(const struct statements *of, uint32_t line)
+{
+    size_t n = vec_upto(&of->ifs, line, line);
+
+    return n && of->ifs.data[n - 1].line == line;
+}
+
 /* Whether a loop without a statement of its own is a way round that of the loop around it, as `continue` is: what has
- * its line is not its first, so it is no macro. Nor is it closed by a goto. */
+ * its line is not its first, or a condition, so it is no macro. Nor is it closed by a goto. */
 static bool is_way_round(const struct sourcing *s, uint32_t loop)
 {
     const struct loop_statement *in = &s->of[loop]->loops.data[s->statement[loop]];
     size_t count, n = vec_upto(&s->of[loop]->gotos, line, in->end);
     const struct line_of_loop *lines = lines_of(s, loop, &count);
 
-    return count && lines[0].line < s->m->places[loop].line && (!n || s->of[loop]->gotos.data[n - 1].line < in->first);
+    return count && (lines[0].line < s->m->places[loop].line || is_if(s->of[loop], s->m->places[loop].line)) &&
+           (!n || s->of[loop]->gotos.data[n - 1].line < in->first);
 }
 
 /* The loop of GOTO that one is: the smallest that holds so much of it, and of which it is a good part. It lies in the

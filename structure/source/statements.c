@@ -37,6 +37,7 @@ void statements_deinit(struct statements *s)
 {
     vec_deinit(&s->loops);
     vec_deinit(&s->gotos);
+    vec_deinit(&s->ifs);
     vec_deinit(&s->arrays);
     vec_deinit(&s->rounds);
     vec_deinit(&s->parts);

@@ -64,7 +64,7 @@ static void word(struct scanner *s)
     } else if (!s->open && (is_word(begin, n, "for") || is_word(begin, n, "while"))) {
         s->named = s->line;
     } else if (is_word(begin, n, "goto")) {
-        vec_push(&s->out->gotos, (struct goto_line){s->line});
+        vec_push(&s->out->gotos, (struct plain_line){s->line});
     }
 }
 

@@ -383,10 +383,10 @@ static void statement(struct parser *p)
         statement(p);
         break;
     case 'g':
-        vec_push(&p->out->gotos, (struct goto_line){p->tokens[p->at].line});
+        vec_push(&p->out->gotos, (struct plain_line){p->tokens[p->at].line});
         take(p);
         break;
-    case 'i':
+    case 'i': vec_push(&p->out->ifs, (struct plain_line){p->tokens[p->at].line}); __attribute__((fallthrough));
     case 's':
         take(p);
         head(p);

@@ -245,7 +245,7 @@ static void statement(struct scanner *s)
         s->open.len = 0;
         s->labels.len = 0;
     } else if ((behind = labels_of(text))) {
-        vec_push(&s->out->gotos, (struct goto_line){s->first});
+        vec_push(&s->out->gotos, (struct plain_line){s->first});
         go_back(s, behind);
     } else if (is_array(text)) {
         vec_push(&s->out->arrays, (struct line_span){s->first, s->last});

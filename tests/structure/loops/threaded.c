@@ -55,6 +55,42 @@ static inline __attribute__((always_inline)) void triangles(int m)
     }
 }
 
+__attribute__((noinline)) int more(void)
+{
+    __asm__ volatile("" ::: "memory");
+    return 0;
+}
+
+/* The ways round that go on by `continue` are a loop of their own for gcc, with the line of the condition in it. */
+/*! passes: source loops passing */
+__attribute__((noinline)) int passes(int *v, int n)
+{
+    int sum = 0;
+
+    for (int i = 1;; i++) { /* @passing */
+        if (i < n) {
+            int l = v[i];
+
+            if (l == 0 || v[l] == 7)
+                continue;
+            if (v[l] == 9) {
+                visit(v, l);
+                return 0;
+            }
+            sum += relax(v, l, n);
+            n = v[l];
+            i = 0;
+        } else {
+            visit(v, n);
+            if (!more())
+                break;
+            i = more();
+            n = more();
+        }
+    }
+    return sum;
+}
+
 int main(void)
 {
     int a[8] = {9, 9, 9, 9, 9, 9, 9, 9}, left[8] = {1, 1, 1, 1, 1, 1, 1, 1};
