@@ -3,11 +3,13 @@
  * What runtimes raise errors by does not return, though no debug information says so: by its name, called through a
  * linkage stub or (-fno-plt) through the slot that the loader fills. What stands behind such a call is other code.
  *
- *! build: gcc -O2 -fPIC -shared | gcc -O1 -fPIC -shared -fno-plt | clang -O2 -fPIC -shared -fno-plt
+ *! build: gcc -O0 -fPIC -shared | gcc -O2 -fPIC -shared | gcc -O1 -fPIC -shared -fno-plt | clang -O2 -fPIC -shared -fno-plt
  *! ada: loops elements
  *! fortran: loops elements2
  *! sanitized: loops elements3
  *! grows: loops elements6
+ *! declared: loops elements7
+ *! declared_here: loops elements8
  *! goes_on: loops elements4
  *! last: loops elements5
  */
@@ -18,6 +20,7 @@ void _gfortran_os_error(const char *text);
 void __asan_report_load8(const void *address);
 void __asan_report_load8_noabort(const void *address);
 void more_stack(void) __asm__("runtime.morestackc.abi0"); /* Go's, behind which a procedure is begun anew */
+void ends_here(void) __attribute__((noreturn)); /* of a library that is known by this alone */
 int element(const int *v, int i);
 void put(int c);
 
@@ -70,6 +73,45 @@ NOINLINE int grows(const int *v, int n)
         more_stack();
         sum += element(v, n);
     }
+    return sum;
+}
+
+NOINLINE int declared(const int *v, int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) /* @elements7 */
+        sum += element(v, i);
+    if (n == 3)
+        goto out;
+back:
+    ends_here();
+out:
+    if (element(v, n))
+        goto back;
+    return sum;
+}
+
+/* Its code alone would tell that it returns. */
+static NOINLINE __attribute__((noreturn)) void ends_too(void)
+{
+    __asm__ volatile("ret");
+    __builtin_unreachable();
+}
+
+NOINLINE int declared_here(const int *v, int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) /* @elements8 */
+        sum += element(v, i);
+    if (n == 3)
+        goto out;
+back:
+    ends_too();
+out:
+    if (element(v, n))
+        goto back;
     return sum;
 }
 
