@@ -81,6 +81,37 @@ NOINLINE int kinds(const char *s, int n)
     return found;
 }
 
+/* Each switch leads to its own cases: were its table not known, it could lead to those of the other, and both loops
+ * would be one. There are as many cases as aarch64's compilers want for a table. */
+#define CASES(what) \
+    what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7) what(8) what(9) what(10) what(11) what(12) \
+        what(13) what(14) what(15) what(16) what(17) what(18) what(19)
+#define UP(k) \
+    case k: \
+        act(k, i + k * n); \
+        break;
+#define DOWN(k) \
+    case k: act(i - k, n ^ k); break;
+
+NOINLINE int act(int what, int n)
+{
+    __asm__ volatile("" ::: "memory");
+    return what + n;
+}
+
+/*! two_switches: loops first_switch second_switch when -O[123] */
+NOINLINE void two_switches(int n)
+{
+    for (int i = 0; i < n; i++) /* @first_switch */
+        switch (act(n, i)) {
+            CASES(UP)
+        }
+    for (int i = n; i > 0; i--) /* @second_switch */
+        switch (act(i, n)) {
+            CASES(DOWN)
+        }
+}
+
 /* A switch inside a loop: the jump table must not break it, nor must the call that does not return. */
 /*! run: loops v */
 /*! run: case3 in v                             when -O[123] */
