@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/options.h"
+
+#include "format/measurement.h"
 #include "preload/confine.h"
 #include "preload/raw.h"
 #include "preload/text.h"
@@ -130,6 +132,15 @@ static bool rank_wanted(const char *list)
     return !list;
 }
 
+/* `hq record` asks for nothing else; but the environment may hold anything, and 0 or 1 ns would end the program. */
+static uint64_t bearable(const char *name, uint64_t period)
+{
+    const uint64_t usual = 5000000, longest = UINT64_C(1) << 50;
+    bool clock = !strcmp(name, "CPUTIME") || !strcmp(name, "REALTIME");
+
+    return clock && (period < HQM_SHORTEST_PERIOD || period > longest) ? usual : period;
+}
+
 static void read_events(const char *text)
 {
     while (text && *text && options.events < EVENTS_MAX) {
@@ -140,7 +151,8 @@ static void read_events(const char *text)
             options.name[options.events][name] = 0;
             const char *end = text + name + 1;
 
-            options.period[options.events] = text[name] == '@' ? read_number(end, &end) : 0;
+            options.period[options.events] = bearable(options.name[options.events],
+                                                      text[name] == '@' ? read_number(end, &end) : 0);
             options.events++;
         }
         text += length;

@@ -78,20 +78,6 @@ static __thread struct {
     double fair;        /* the period that the changes of late call for */
 } own __attribute__((tls_model("initial-exec")));
 
-/* Has this thread no clock afterwards, the result is the reason, as -errno. */
-static int open_ring(uint64_t first, bool in_kernel)
-{
-    const struct perf_event_mmap_page *ring;
-    int error = ring_open(first, in_kernel, &ring);
-
-    if (error)
-        return error;
-    own.ring = ring;
-    own.seen = 0;
-    own.every = (int64_t)first;
-    return 0;
-}
-
 /* No more than a few instructions of the thread lie between: closed by a later handler, if one interrupts a look. */
 static void close_read(const struct perf_event_mmap_page *ring)
 {
@@ -110,13 +96,13 @@ static void close_read(const struct perf_event_mmap_page *ring)
 static bool can_open(bool in_kernel)
 {
     const uint64_t never = (uint64_t)1 << 62;
-    int error = open_ring(never, in_kernel);
+    const struct perf_event_mmap_page *ring;
+    int error = ring_open(never, in_kernel, &ring);
 
     if (error < 0)
         perf.error = -error;
     else
-        ring_close(own.ring);
-    own.ring = NULL;
+        ring_close(ring);
     return error == 0;
 }
 
@@ -263,12 +249,19 @@ static COLD void look_after(int64_t period)
         own.wanted = every;
 }
 
-/* As open_ring, and the thread's changes are counted by it. */
+/* The thread has a clock, by which its changes are counted, too. It may fire at once, and a handler that knows of it
+ * may put another in its place: so it is known only when nothing more is to be done with it. */
 static bool watch_ring(uint64_t first)
 {
-    if (open_ring(first, perf.kind == HQM_CLOCK_PERF) < 0)
+    const struct perf_event_mmap_page *ring;
+
+    if (ring_open(first, perf.kind == HQM_CLOCK_PERF, &ring) < 0)
         return false;
-    changes_watch(&own.ring->lock);
+    changes_watch(&ring->lock);
+    own.seen = 0;
+    own.every = (int64_t)first;
+    atomic_signal_fence(memory_order_seq_cst);
+    own.ring = ring;
     return true;
 }
 
