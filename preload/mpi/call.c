@@ -257,7 +257,8 @@ static void look_before(struct request *message, const struct call *c)
 
 static bool succeeded(const struct call *c, uintptr_t result)
 {
-    const int *error = call_is_fortran(c) ? (const int *)c->word[c->wrapper->arguments] : NULL;
+    int at = c->wrapper->shape == BEGIN ? c->wrapper->arguments - 2 : c->wrapper->arguments; /* no argc and argv */
+    const int *error = call_is_fortran(c) ? (const int *)c->word[at] : NULL;
 
     return call_is_fortran(c) ? !error || !*error : !(int)result;
 }
