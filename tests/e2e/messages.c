@@ -46,6 +46,9 @@ static __attribute__((noinline)) void point_to_point(MPI_Comm comm, const int *w
     sends(world[right], 8), gets(8);
     for (int left_over = 3; left_over; left_over--)
         COUNT(MPI_Waitany, 3, r, &index, left_over % 2 ? MPI_STATUS_IGNORE : status);
+    COUNT(MPI_Irecv, in, 1, MPI_INT, left, 99, comm, &r[0]); /* what is cancelled has not come */
+    COUNT(MPI_Cancel, &r[0]);
+    COUNT(MPI_Wait, &r[0], MPI_STATUS_IGNORE);
     COUNT(MPI_Irecv, in, 2, MPI_DOUBLE, left, 9, comm, &r[0]);
     COUNT(MPI_Isend, out, 2, MPI_DOUBLE, right, 9, comm, &r[1]);
     sends(world[right], 16), gets(16);
@@ -79,6 +82,23 @@ static __attribute__((noinline)) void point_to_point(MPI_Comm comm, const int *w
     COUNT(MPI_Recv, in, 1000, MPI_INT, MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE);
 }
 
+/* So many requests at a time that their table has them in each other's way. */
+static void many(MPI_Comm comm, const int *world, int right, int left)
+{
+    enum { MANY = 180, STRIDE = 7 };
+    MPI_Request r[2 * MANY];
+
+    for (int i = 0; i < MANY; i++)
+        COUNT(MPI_Irecv, in + 4 * i, 1, MPI_INT, left, 100 + i, comm, &r[i]);
+    for (int i = 0; i < MANY; i++) {
+        COUNT(MPI_Isend, out, 1, MPI_INT, right, 100 + i, comm, &r[MANY + i]);
+        sends(world[right], 4), gets(4);
+    }
+    COUNT(MPI_Waitall, MANY, r + MANY, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < MANY; i++)
+        COUNT(MPI_Wait, &r[i * STRIDE % MANY], MPI_STATUS_IGNORE);
+}
+
 /* Sends that block, from lower to higher ranks. */
 static __attribute__((noinline)) void blocking(MPI_Comm comm, const int *world, int rank, int n)
 {
@@ -109,7 +129,7 @@ static __attribute__((noinline)) void blocking(MPI_Comm comm, const int *world, 
 
 static __attribute__((noinline)) void persistent(MPI_Comm comm, const int *world, int rank, int n)
 {
-    int right = (rank + 1) % n, left = (rank + n - 1) % n;
+    int right = (rank + 1) % n, left = (rank + n - 1) % n, flag;
     MPI_Request r[2];
 
     COUNT(MPI_Send_init, out, 11, MPI_INT, right, 6, comm, &r[0]);
@@ -125,8 +145,15 @@ static __attribute__((noinline)) void persistent(MPI_Comm comm, const int *world
     COUNT(MPI_Wait, &r[0], MPI_STATUS_IGNORE);
     COUNT(MPI_Wait, &r[1], MPI_STATUS_IGNORE); /* it is not started */
     sends(world[right], 44), gets(44);
+    COUNT(MPI_Start, &r[1]);
+    COUNT(MPI_Test, &r[1], &flag, MPI_STATUS_IGNORE); /* nobody has sent yet: it goes on */
+    COUNT(MPI_Barrier, comm);
+    COUNT(MPI_Startall, 1, r);
+    COUNT(MPI_Waitall, 2, r, MPI_STATUSES_IGNORE);
+    sends(world[right], 44), gets(44);
     COUNT(MPI_Request_free, &r[0]);
     COUNT(MPI_Request_free, &r[1]);
+    many(comm, world, right, left);
 #if MPI_VERSION >= 4
     COUNT(MPI_Psend_init, out, 4, 5, MPI_INT, right, 6, comm, MPI_INFO_NULL, &r[0]);
     COUNT(MPI_Precv_init, in, 2, 10, MPI_INT, left, 6, comm, MPI_INFO_NULL, &r[1]);
