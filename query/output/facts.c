@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/facts.h"
 #include "common/mem.h"
+#include "common/opt.h"
 #include "common/str.h"
 #include "query/output/paint.h"
 #include "query/output/text.h"
@@ -59,7 +60,10 @@ static void put_fact_table(const struct facts *s)
     fputc('\n', s->out);
 }
 
-enum { COMMAND_SHOWN = 300 };
+enum {
+    COMMAND_SHOWN = 300,
+    WRAPPED_LEAST = 24,
+};
 
 /* A command is written as a shell needs it, so what would break the line is, too: in 'this' as $'that', where \n stands
  * for the end of a line. */
@@ -123,6 +127,34 @@ static void put_command(const struct facts *s, const char *text)
     fprintf(s->out, " ... (%s%zu word%s)", cut ? "at least " : "", words, words == 1 ? "" : "s");
 }
 
+/* Texts that one pastes stay in one piece: a terminal breaks them without an end of line. */
+static bool is_pasted(const char *name)
+{
+    return !strcmp(name, "ask next") || !strcmp(name, "directory") || !strcmp(name, "executables");
+}
+
+/* A text that begins in a column goes on below its beginning, where the line is too short for it. */
+static void put_wrapped(const struct facts *s, const char *text, size_t column)
+{
+    AUTO_STR struct str lines = {0};
+    size_t width = s->o->width;
+
+    if (!width || column + utf8_width(text) <= width || column + WRAPPED_LEAST > width) {
+        text_put(text, s->o->utf8, s->out);
+        return;
+    }
+    opt_wrap(&lines, text, column, column, width);
+    for (char *line = lines.s, *end;; line = end + 1) {
+        end = strchr(line, '\n');
+        if (end)
+            *end = '\0';
+        text_put(line, s->o->utf8, s->out);
+        if (!end)
+            break;
+        fputc('\n', s->out);
+    }
+}
+
 /* Facts with one column: the name, then what is said of it. */
 static void put_facts(const struct facts *s)
 {
@@ -136,8 +168,10 @@ static void put_facts(const struct facts *s)
             put_spaces(2 + (pad > 0 ? pad : 0), s->out);
             if (!strcmp(r->name, "command"))
                 put_command(s, text);
-            else
+            else if (is_pasted(r->name))
                 text_put(text, s->o->utf8, s->out);
+            else
+                put_wrapped(s, text, (size_t)(s->name_width + 2));
         }
         fputc('\n', s->out);
     }

@@ -37,6 +37,16 @@ for view in tree procedures callers flat "hot path"; do
         check "$view in $columns columns: $longest" [ "$longest" -le "$columns" ]
     done
 done
+# Facts go on below their beginning; what is to be pasted is in one line, whatever it is long.
+"$TOP/build/tools/fixture" "$TOP/tests/query/teams.fixture" teams.hq || exit 1
+for columns in 60 70 80; do
+    for of in summary info; do
+        told=$(COLUMNS=$columns "$HQ" teams.hq "$of" 2>/dev/null | grep -v '^ask next\|^command\|^director\|^executables')
+        longest=$(wc -L <<<"$told")
+        check "$of in $columns columns: $longest" [ "$((longest > 30 && longest <= columns))" = 1 ]
+        check "$of in $columns columns has the words of the whole" [ "$(tr -s ' \n' ' ' <<<"$told")" = "$("$HQ" teams.hq "$of" 2>/dev/null | grep -v '^ask next\|^command\|^director\|^executables' | tr -s ' \n' ' ')" ]
+    done
+done
 for topic in $("$HQ" help topics | awk '$2 { print $1 }'); do
     longest=$(COLUMNS=80 "$HQ" help "$topic" | wc -L)
     check "help $topic in 80 columns: $longest" [ "$((longest > 0 && longest <= 80))" = 1 ]
