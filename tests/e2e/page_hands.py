@@ -101,6 +101,23 @@ webdriver.ActionChains(driver).move_to_element_with_offset(canvas, 30 - canvas.s
 told = js("document.querySelector('.tip').textContent")
 check("in itself" in told, f"a box tells what it costs itself: {told}")
 
+# Where a deep row is beside many columns, those that stay in sight are whole: 450 ms without its first digit is another number.
+for name, times in (("deep", 7), ("before", 5)):
+    way = " > ".join(f"p{i}:{i + 2}" for i in range(40))
+    with open(f"{TMP}/{name}.fixture", "w") as f:
+        f.write("metric CPUTIME seconds 0.001 1 sampled\nmodule m /x/m\nfile f m /x/f.c\n" + "".join(f"proc p{i} f p{i} {i + 1}\n" for i in range(40)) + f"profile p tid=1\nvalue p CPUTIME {times * 111} {times * 111} {way}\n")
+    subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/{name}.fixture", f"{TMP}/{name}.hq"], check=True)
+hq("report", "deep.hq", "--compare", "before.hq")
+for width in (1280, 1040, 1400):
+    size(width, 800)
+    open_page("deep.html")
+    driver.find_element("css selector", ".table").send_keys("h")
+    cut = js("""(() => { const left = document.querySelector('.table').getBoundingClientRect().left;
+        return [...document.querySelectorAll('.body .value')].map((v) => [v.getBoundingClientRect(), v.textContent]).filter(([r]) => r.left < left - 1 && r.right > left + 1).map(([, text]) => text); })()""")
+    seen = js("(() => { const r = document.querySelector('.row.active .name').getBoundingClientRect(), t = document.querySelector('.table').getBoundingClientRect(); return r.left > t.left && r.right < t.right; })()")
+    check(js("document.querySelector('.table').scrollLeft") > 0 and not cut and seen, f"at a width of {width} no number is cut, and the name is seen: {cut}, {seen}, {js('document.querySelector(`.table`).scrollLeft')}")
+size(1280, 800)
+
 # The heading of a column of numbers stands above its digits, at the right.
 fixture("teams")
 hq("report", "teams.hq")

@@ -158,8 +158,11 @@ export class Table {
     // Deep rows begin far to the right; the numbers stay where they are, unless they leave no room.
     const numbers = this.#head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
     const begin = numbers + e.depth * INDENT;
-    if (begin + 220 > view.scrollLeft + view.clientWidth || begin < view.scrollLeft + sticky)
-      view.scrollLeft = max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
+    if (begin + 220 > view.scrollLeft + view.clientWidth || begin < view.scrollLeft + sticky) {
+      this.draw(); // as wide as the row
+      const left = max(0, min(view.scrollWidth - view.clientWidth, begin - sticky - (view.clientWidth - sticky) * 0.3)), cell = this.#head.firstElementChild!.getBoundingClientRect().width;
+      view.scrollLeft = left < numbers - sticky ? floor(left / cell) * cell : left; // a number that is cut looks like another one
+    }
   }
 
   key(e: KeyboardEvent): void {
