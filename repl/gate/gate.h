@@ -12,7 +12,8 @@
 struct gate_query {
     const char *file; /* "" for a text */
     unsigned line;
-    const char *text; /* canonical */
+    const char *text;        /* canonical */
+    size_t taken[RUN_SIDES]; /* the last run of which it has the values, from 1 */
     struct gate_values values;
 };
 

@@ -77,6 +77,14 @@ check(status == 1 and "race of procedures" in out and out.count("not ok") == 2 a
 status, out, err = run(HQ, "race", "--force", "-o", "set", "--old", "./take 10", "--new", "./take 10", "-n", "2", "-e", "ALLOC", "q.hq")
 check(status == 0, f"queries of a race: {status} {out}{err}")
 
+# Two limits of one procedure are two lines of a file, and its amount is that of one.
+with open(f"{TMP}/limits.hq", "w") as f:
+    f.write("procedures of take expect rows = 1\nprocedures of take expect alloc_calls > 1\nprocedures of take\n")
+out = race("./take 1000", "./take 1050", "-n", "2", "-e", "ALLOC", "limits.hq", want=1, what="two limits of one procedure")[1]
+check("alloc_bytes of procedure take: 1000000 B -> 1050000 B" in out, f"the amount of a procedure that has two limits: {out}")
+status, out, err = run(HQ, "check", "set", "limits.hq")
+check(status == 1 and out.count("race of procedures of take") == 1 and "1000000 B -> 1050000 B" in out, f"and in a check: {out}{err}")
+
 # With a file the rows of its queries are judged, and nothing else: neither what `where` leaves out nor the total beside a part.
 with open(f"{TMP}/both.c", "w") as f:
     f.write(SOURCE.replace("int main", "__attribute__((noinline)) static void other(int n) { for (int i = 0; i < n; i++) { kept = malloc(9); free(kept); } }\nint main")
