@@ -352,12 +352,21 @@ double baseline_alike(const struct baseline_whole *old, const struct baseline_wh
 enum check_outcome baseline_seconds(const struct baseline_query *before, const struct baseline_query *now,
                                     struct arena *arena, struct check_lines *lines);
 
+/* ---- in words (baseline_texts.c) ---- */
+
+/* The amounts behind two shares, " (1.25 s -> 1.4 s)"; "" where they are not known. */
+const char *baseline_times(struct arena *arena, const struct baseline_value *old, const struct baseline_value *now);
+/* A rise in the unit of tolerances: points of a share, percent of an exact value. */
+double baseline_percent(const struct baseline_value *old, double rise);
+/* "9.7 points", "0.6%" */
+const char *baseline_points(struct arena *arena, const struct baseline_value *old, double rise);
+/* "+9.7 points [+7.9, +11.5]": with its 95 % interval. */
+const char *baseline_rise_text(struct arena *arena, const struct baseline_value *old, const struct gate_difference *d);
+
 /* ---- why (baseline_explain.c) ---- */
 
 /* Are its rows call paths, as those of a tree are? */
 bool baseline_has_paths(const struct baseline_query *q);
-/* The amounts behind two shares as text, " (1.25 s -> 1.4 s)"; "" where they are not known. */
-const char *baseline_times(struct arena *arena, const struct baseline_value *old, const struct baseline_value *now);
 /*
  * Up to three lines: the scopes whose own part of a metric, without those of their callees that are known, rose most.
  * Both sides are values with call paths. Without those of the baseline (`before` is NULL): in which call paths the row

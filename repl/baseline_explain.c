@@ -92,17 +92,6 @@ static void make_own(owns *all, const struct row_names *names)
     }
 }
 
-const char *baseline_times(struct arena *arena, const struct baseline_value *old, const struct baseline_value *now)
-{
-    char from[UNITS_TEXT], to[UNITS_TEXT];
-
-    if (old->absolute || old->runs < 2 || old->value <= 0)
-        return "";
-    units_format(from, old->value, old->dim);
-    units_format(to, now->value, now->dim);
-    return arena_printf(arena, " (%s -> %s)", from, to);
-}
-
 static const char *amount(struct arena *arena, const struct own *o, double value)
 {
     char text[UNITS_TEXT];

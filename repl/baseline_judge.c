@@ -43,6 +43,8 @@ struct judge {
     const char *waited;                  /* else the metric that is, of which rises are told alone */
     bool one_run;                        /* some were of one run on either side */
     bool one_side;                       /* some were of one run on one of them */
+    const char *nearest;                 /* of what passed: the row that rose most of its tolerance, and by how much */
+    double near;                         /* of that */
     const struct baseline_value *failed; /* the one that rose most */
     double most;                         /* how much: its rise in tolerances */
     VEC(struct told) rose, open, renamed, moved, rest;
@@ -76,29 +78,6 @@ static const char *amount_before(struct judge *j, const struct baseline_value *o
     return arena_printf(j->arena, "%s%s", j->is_new ? "at most " : "", amount(j, old));
 }
 
-/* A rise in the unit of tolerances: points of a share, percent of an exact value. */
-static double percent(const struct baseline_value *old, double rise)
-{
-    return old->absolute && old->value > 0 ? 100 * rise / old->value : 100 * rise;
-}
-
-static const char *points(struct judge *j, const struct baseline_value *old, double rise)
-{
-    return old->absolute && old->value > 0 ? arena_printf(j->arena, "%.3g%%", percent(old, rise))
-                                           : arena_printf(j->arena, "%.1f points", percent(old, rise));
-}
-
-/* "9.7 points [7.9, 11.5]": a rise with its 95 % interval. */
-static const char *rise_text(struct judge *j, const struct baseline_value *old, const struct gate_difference *d)
-{
-    double half = gate_interval(d);
-
-    if (!(half > 0) || !isfinite(half))
-        return arena_printf(j->arena, "%s%s", d->rise < 0 ? "" : "+", points(j, old, d->rise));
-    return arena_printf(j->arena, "%s%s [%+.1f, %+.1f]", d->rise < 0 ? "" : "+", points(j, old, d->rise),
-                        percent(old, d->rise - half), percent(old, d->rise + half));
-}
-
 static void judge_open(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const struct gate_difference *d)
 {
@@ -115,7 +94,8 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
         j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
     if (isfinite(bound))
         what = arena_printf(j->arena, "%s; a rise of up to %s is not ruled out, its tolerance is %.3g", what,
-                            points(j, old, old->absolute ? bound : fmin(bound, 1)), percent(old, d->allowed));
+                            baseline_points(j->arena, old, old->absolute ? bound : fmin(bound, 1)),
+                            baseline_percent(old, d->allowed));
     vec_push(&j->open, (struct told){what, isfinite(bound) ? bound / d->allowed : INFINITY});
 }
 
@@ -166,7 +146,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
                                     row_paths_text(&j->paths, j->arena, now->path, false), amount_before(j, old),
                                     amount(j, now), baseline_times(j->arena, old, now)),
-               *rise = rise_text(j, old, &d);
+               *rise = baseline_rise_text(j->arena, old, &d);
 
     if (is_told(j, now)) {
         if (verdict == GATE_FAIL)
@@ -196,6 +176,10 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
         judge_open(j, old, now, &d);
     } else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise) {
         vec_push(&j->rest, (struct told){arena_printf(j->arena, "fell: %s, %s", what, rise), -d.rise / d.allowed});
+    }
+    if (verdict == GATE_OK && d.allowed > 0 && (!j->nearest || d.rise / d.allowed > j->near)) {
+        j->near = d.rise / d.allowed;
+        j->nearest = arena_printf(j->arena, "nearest to its tolerance: %s, %s", what, rise);
     }
     if (old->absolute) {
         bool counted = verdict == GATE_OK && old->value > 0 && !gate_fell(&d);
@@ -344,8 +328,8 @@ static void tell_power(struct judge *j)
 {
     if (j->outcome == CHECK_PASS && j->least_sure > 0)
         vec_push(j->lines, arena_printf(j->arena,
-                                        "ruled out in 19 of 20 cases: a rise of %.1f points%s; in 9 of 10 fails one "
-                                        "of %.1f",
+                                        "ruled out in 19 of 20 cases: a rise of %.1f points%s; one of %.1f would fail "
+                                        "in 9 of 10",
                                         100 * j->least_sure, j->computes ? " of what computes" : "", 100 * j->seen));
     if (j->outcome == CHECK_PASS && (j->wide > j->least_sure || (j->computes && j->wide > 0)))
         vec_push(j->lines, arena_printf(j->arena,
@@ -368,6 +352,8 @@ static void tell_power(struct judge *j)
                                         100 * j->scattered));
     if (j->outcome == CHECK_PASS && j->exact > 0)
         vec_push(j->lines, arena_printf(j->arena, "seen always: a rise of more than %.3g%%", 100 * j->exact));
+    if (j->outcome == CHECK_PASS && j->nearest)
+        vec_push(j->lines, j->nearest);
     if (j->one_run)
         vec_push(j->lines, "of one run each: nothing is known of how runs differ; shares are taken to differ by 4 "
                            "points of a half, which is no promise (hq record --runs 5)");

@@ -89,12 +89,38 @@ static judged_list rows_with(const struct telling *t, const struct gate_judged *
     return list;
 }
 
-/* Where only parts rose, nobody should have to guess what became of the whole. */
-static void tell_whole(struct telling *t, const struct gate_judged *all, size_t n)
+static bool has_fallen(const struct gate_judged *j)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!*all[i].row->path && all[i].verdict != GATE_FAIL)
-            vec_push(t->lines, arena_printf(t->arena, "the whole: %s", change_line(t, &all[i])));
+    return j->verdict != GATE_FAIL && !j->taken && j->d.df > 0 && -j->d.rise > j->d.allowed / 2 &&
+           gate_interval(&j->d) < -j->d.rise;
+}
+
+/* Its part of the whole, of any metric. */
+static double part_of(const struct gate_judged *j)
+{
+    return j->whole > 0 ? j->d.old / j->whole : 0;
+}
+
+/* Nobody should have to guess what was measured and what became of the whole, whichever parts are told; of a part of
+ * the program its largest row stands for that. What has a line of its own gets
+ * no second one, but in what failed. */
+static void tell_whole(struct telling *t, const struct gate_judged *all, size_t n, bool failed)
+{
+    const struct gate_judged *largest = NULL;
+    bool whole = false;
+
+    for (size_t i = 0; i < n; i++) {
+        whole |= !*all[i].row->path;
+        largest = !largest || part_of(&all[i]) > part_of(largest) ? &all[i] : largest;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct gate_judged *j = &all[i];
+        bool told = j->verdict == GATE_FAIL || (!failed && (has_fallen(j) || j->verdict == GATE_UNDECIDED));
+
+        if (!told && (whole ? !*j->row->path : j == largest))
+            vec_push(t->lines,
+                     arena_printf(t->arena, "%s: %s", whole ? "the whole" : "the largest", change_line(t, j)));
+    }
 }
 
 static void tell_rises(struct telling *t, const struct gate_judged *all, size_t n)
@@ -105,8 +131,6 @@ static void tell_rises(struct telling *t, const struct gate_judged *all, size_t 
         vec_push(t->lines, arena_printf(t->arena, "rose: %s", change_line(t, rose.data[i])));
     if (rose.len > ROSE_MAX)
         vec_push(t->lines, arena_printf(t->arena, "      and %zu more", rose.len - ROSE_MAX));
-    if (rose.len)
-        tell_whole(t, all, n);
     vec_deinit(&rose);
 }
 
@@ -123,8 +147,7 @@ static void tell_falls(struct telling *t, const struct gate_judged *all, size_t 
     judged_list fell = {0};
 
     for (size_t i = 0; i < n; i++)
-        if (all[i].verdict != GATE_FAIL && !all[i].taken && all[i].d.df > 0 && -all[i].d.rise > all[i].d.allowed / 2 &&
-            gate_interval(&all[i].d) < -all[i].d.rise)
+        if (has_fallen(&all[i]))
             vec_push(&fell, &all[i]);
     vec_sort(&fell, by_fall);
     for (size_t i = 0; i < fell.len && i < FELL_MAX; i++)
@@ -244,7 +267,7 @@ static void tell_power(struct telling *t, const struct gate_judged *all, size_t 
     if (total > 0 || least_sure) {
         vec_push(t->lines, arena_printf(t->arena, "ruled out in 19 of 20 cases: a rise of %s",
                                         rise_of(t, total, worst, least_sure, true)));
-        vec_push(t->lines, arena_printf(t->arena, "fails in 9 of 10 cases: a rise of %s",
+        vec_push(t->lines, arena_printf(t->arena, "would fail in 9 of 10 cases: a rise of %s",
                                         rise_of(t, total_seen, seen, least_sure, false)));
     }
     if (exact > 0)
@@ -261,6 +284,7 @@ void gate_tell(const struct gate_judged *all, size_t n, double level, double mis
     for (size_t i = 0; i < n; i++)
         row_paths_add(&paths, all[i].row->path);
     tell_rises(&t, all, n);
+    tell_whole(&t, all, n, outcome == CHECK_FAIL);
     tell_falls(&t, all, n);
     tell_renamed(&t, all, n);
     tell_moved(&t, all, n);

@@ -32,7 +32,7 @@ static void check_judgement(struct baseline_value before, struct baseline_value 
 TEST(shares_of_one_run_each)
 {
     check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.3, 20000), CHECK_PASS,
-                    "ruled out in 19 of 20 cases: a rise of 6.1 points; in 9 of 10 fails one of 16.9");
+                    "ruled out in 19 of 20 cases: a rise of 6.1 points; one of 16.9 would fail in 9 of 10");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.46, 20000), CHECK_FAIL,
                     "rose: cputime.x of procedure f: 30.0% -> 46.0%, +16.0 points [+8.3, +23.7]");
     check_judgement(share("procedure f", 0.3, 30), share("procedure f", 0.3, 30), CHECK_INCONCLUSIVE,
@@ -177,7 +177,7 @@ TEST(shares_over_runs)
     before.share = 0.3;
     before.value = 1.2;
     check_judgement(before, before, CHECK_PASS,
-                    "ruled out in 19 of 20 cases: a rise of 1.2 points; in 9 of 10 fails one of 5.9");
+                    "ruled out in 19 of 20 cases: a rise of 1.2 points; one of 5.9 would fail in 9 of 10");
     check_judgement(before, few, CHECK_FAIL,
                     "rose: cputime of procedure f: 30.0% -> 40.0% (1.2 s -> 1.6 s), +10.0 points [+8.5, +11.5]");
     check_judgement(runs("procedure f", 0.3, 0.1, 3), runs("procedure f", 0.4, 0, 1), CHECK_INCONCLUSIVE, NULL);
