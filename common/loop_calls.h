@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells what is called in the loops of procedures, on two sides. Loops are known by their numbers, and two that changed
+ * Tells what is called in the loops of procedures, on two sides. Loops are known by their numbers, and two that
  * changed places, or of which one was added where another was taken out, have numbers that are wrong: a loop that calls
  * nothing that it calls on the other side, and something that another loop of its procedure calls there, is another
  * one. Which loops of that procedure are which nobody knows then.

@@ -348,7 +348,6 @@ static enum check_outcome judge_given(const struct given *rows, size_t n, size_t
     return outcome;
 }
 
-/* clang-format off */
 #define GIVEN(ROWS, PAIRS, TOLERANCE, PART, EXACT, TEXT) \
     judge_given(ROWS, sizeof(ROWS) / sizeof *(ROWS), PAIRS, TOLERANCE, PART, EXACT, TEXT, &arena, &line)
 
@@ -357,13 +356,16 @@ TEST(what_is_counted_has_half_a_percent)
     AUTO(arena_deinit) struct arena arena = {0};
     static const struct given less[] = {{"b", "procedure f", {1000, 1000}, {1004, 1004}}},
                               more[] = {{"b", "procedure f", {1000, 1000}, {1006, 1006}}},
-                              small[] = {{"b", "procedure f", {4, 4}, {4.9, 4.9}}, {"b", "procedure g", {1000, 1000}, {999, 999}}},
+                              small[] = {{"b", "procedure f", {4, 4}, {4.9, 4.9}},
+                                         {"b", "procedure g", {1000, 1000}, {999, 999}}},
                               scattered[] = {{"b", "procedure f", {100, 110}, {110, 102}}},
-                              seldom[] = {{"b", "procedure f", {12, 0}, {24, 0}}, {"b", "procedure g", {988, 1000}, {976, 1000}}};
+                              seldom[] = {{"b", "procedure f", {12, 0}, {24, 0}},
+                                          {"b", "procedure g", {988, 1000}, {976, 1000}}};
     const char *line;
 
     /* A verdict that is ok says what was measured, too: where there is no whole of its largest row. */
-    CHECK_EQ_INT(GIVEN(less, 2, GATE_TOLERANCE, false, true, "the largest: b of procedure f: 1000 B -> 1004 B, +0.4%"), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(less, 2, GATE_TOLERANCE, false, true, "the largest: b of procedure f: 1000 B -> 1004 B, +0.4%"),
+                 CHECK_PASS);
     CHECK(*line);
     CHECK_EQ_INT(GIVEN(small, 2, GATE_TOLERANCE, false, true, "the whole: all b: 1004 B -> "), CHECK_PASS);
     CHECK(*line);
@@ -380,8 +382,10 @@ TEST(what_is_counted_has_half_a_percent)
 TEST(tolerances_are_of_the_row_and_of_all)
 {
     AUTO(arena_deinit) struct arena arena = {0};
-    static const struct given less[] = {{"s", "procedure f", {0.3, 0.3}, {0.36, 0.36}}, {"s", "procedure g", {9.7, 9.7}, {9.64, 9.64}}},
-                              more[] = {{"s", "procedure f", {0.3, 0.3}, {0.55, 0.55}}, {"s", "procedure g", {9.7, 9.7}, {9.45, 9.45}}},
+    static const struct given less[] = {{"s", "procedure f", {0.3, 0.3}, {0.36, 0.36}},
+                                        {"s", "procedure g", {9.7, 9.7}, {9.64, 9.64}}},
+                              more[] = {{"s", "procedure f", {0.3, 0.3}, {0.55, 0.55}},
+                                        {"s", "procedure g", {9.7, 9.7}, {9.45, 9.45}}},
                               wide[] = {{"s", "procedure f", {1, 1.08, 0.84, 1.1}, {1.08, 0.84, 1.16, 0.94}},
                                         {"s", "procedure g", {9, 8.92, 9.16, 8.9}, {8.92, 9.16, 8.84, 9.06}}};
     const char *line;
@@ -396,8 +400,10 @@ TEST(a_program_that_did_not_run_is_not_faster)
     AUTO(arena_deinit) struct arena arena = {0};
     static const struct given gone[] = {{"s", "procedure f", {1, 1}, {0.009, 0.009}}},
                               fast[] = {{"s", "procedure f", {1, 1}, {0.011, 0.011}}},
-                              waits[] = {{"r", "procedure f", {1, 1}, {1, 1}}, {"s", "procedure f", {1, 1}, {0.001, 0.001}}},
-                              first[] = {{"s", "procedure f", {1, 1}, {0.001, 0.001}}, {"r", "procedure f", {1, 1}, {1, 1}}};
+                              waits[] = {{"r", "procedure f", {1, 1}, {1, 1}},
+                                         {"s", "procedure f", {1, 1}, {0.001, 0.001}}},
+                              first[] = {{"s", "procedure f", {1, 1}, {0.001, 0.001}},
+                                         {"r", "procedure f", {1, 1}, {1, 1}}};
     const char *line;
 
     CHECK_EQ_INT(GIVEN(gone, 2, GATE_TOLERANCE, false, false, "does it run at all"), CHECK_INCONCLUSIVE);
@@ -413,14 +419,19 @@ TEST(a_program_that_did_not_run_is_not_faster)
 TEST(one_that_is_gone_was_renamed_once)
 {
     AUTO(arena_deinit) struct arena arena = {0};
-    static const struct given one[] = {{"s", "procedure a", {3, 3}, {0, 0}}, {"s", "procedure b", {0, 0}, {3, 3}}, {"s", "procedure c", {7, 7}, {7, 7}}},
-                              two[] = {{"s", "procedure a", {3, 3}, {0, 0}}, {"s", "procedure b", {0, 0}, {3, 3}}, {"s", "procedure d", {0, 0}, {3.1, 3.1}},
+    static const struct given one[] = {{"s", "procedure a", {3, 3}, {0, 0}},
+                                       {"s", "procedure b", {0, 0}, {3, 3}},
+                                       {"s", "procedure c", {7, 7}, {7, 7}}},
+                              two[] = {{"s", "procedure a", {3, 3}, {0, 0}},
+                                       {"s", "procedure b", {0, 0}, {3, 3}},
+                                       {"s", "procedure d", {0, 0}, {3.1, 3.1}},
                                        {"s", "procedure c", {7, 7}, {7, 7}}};
     const char *line;
 
     CHECK_EQ_INT(GIVEN(one, 2, GATE_TOLERANCE, true, false,
                        "renamed? s of procedure a (3 s) is gone, and s of procedure b (3 s) is new: "
-                       "taken for one, +0.0%"), CHECK_PASS);
+                       "taken for one, +0.0%"),
+                 CHECK_PASS);
     CHECK(*line);
     CHECK_EQ_INT(GIVEN(two, 2, GATE_TOLERANCE, true, false, "rose: s of procedure d"), CHECK_FAIL);
     CHECK(*line);
@@ -430,7 +441,9 @@ TEST(one_that_is_gone_was_renamed_once)
 TEST(small_new_rows_keep_nothing_open)
 {
     AUTO(arena_deinit) struct arena arena = {0};
-    static const struct given small[] = {{"s", "procedure f", {0, 0}, {0.2, 0.2}}, {"s", "procedure g", {6, 6}, {6, 6}}, {"s", "file h", {4, 5}, {5, 4}}},
+    static const struct given small[] = {{"s", "procedure f", {0, 0}, {0.2, 0.2}},
+                                         {"s", "procedure g", {6, 6}, {6, 6}},
+                                         {"s", "file h", {4, 5}, {5, 4}}},
                               large[] = {{"s", "procedure f", {0, 0}, {0.7, 0.7}},
                                          {"s", "procedure g", {6, 6}, {6, 6}},
                                          {"s", "file h", {0.01, 0.03}, {0.03, 0.01}}};
@@ -457,11 +470,13 @@ TEST(loops_of_other_numbers_are_added_up)
                                         {"s", "procedure work > loop 3/3 of work > procedure take", {0, 0}, {6, 6}}};
     const char *line;
 
-    CHECK_EQ_INT(GIVEN(same, 2, GATE_TOLERANCE, true, false, "judged as a whole are the loops of work (2, now 3)"), CHECK_PASS);
+    CHECK_EQ_INT(GIVEN(same, 2, GATE_TOLERANCE, true, false, "judged as a whole are the loops of work (2, now 3)"),
+                 CHECK_PASS);
     CHECK(*line);
-    CHECK_EQ_INT(GIVEN(more, 2, GATE_TOLERANCE, true, false, "rose: s of procedure work > procedure take: 10 s -> 13 s"), CHECK_FAIL);
+    CHECK_EQ_INT(
+        GIVEN(more, 2, GATE_TOLERANCE, true, false, "rose: s of procedure work > procedure take: 10 s -> 13 s"),
+        CHECK_FAIL);
     CHECK(*line);
 }
-/* clang-format on */
 
 TEST_MAIN
