@@ -202,10 +202,12 @@ static bool is_unit(struct parser *p, const struct token *t)
     return !error;
 }
 
-/* `tree procedures` */
+/* `tree procedures`, `tree, procedures` */
 static bool begins_question(struct parser *p, const struct token *t)
 {
-    return t->kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && view_known(t->text);
+    struct token word = is_mark(t, ",") ? peek_second(p) : *t;
+
+    return word.kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && view_known(word.text);
 }
 
 /* Words of other languages are known exactly, so they come before guesses. Returns whether it told what to write. */
