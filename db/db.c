@@ -285,17 +285,10 @@ const char *db_string(const struct db *db, uint32_t offset)
     return offset < db->file->strings.len ? (const char *)db->file->strings.data + offset : "";
 }
 
-const char *db_linkage(const struct db *db, uint32_t scope)
-{
-    const char *name = db_string(db, db_scope(db, scope)->linkage);
-
-    return *name ? name : NULL;
-}
-
 bool db_knows_linkage(const struct db *db)
 {
     for (uint32_t i = 0; i < db->scope_count; i++)
-        if (db_linkage(db, i))
+        if (*db_string(db, db->scopes[i].linkage))
             return true;
     return false;
 }

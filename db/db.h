@@ -81,12 +81,8 @@ enum file_change db_change(const struct db *db);
 /* A text; "" for an offset outside the section. */
 const char *db_string(const struct db *db, uint32_t offset);
 
-/*
- * The name of a procedure or inlined procedure for the linker; NULL: not known (imports, databases of hq 0.1, code
- * without symbols, local code of gcc's that was inlined everywhere). It tells apart what looks alike in the source.
- * db_knows_linkage: whether any is known.
- */
-const char *db_linkage(const struct db *db, uint32_t scope);
+/* Whether any procedure has a name for the linker (hqdb_scope.linkage): imports, databases of hq 0.1 and code without
+ * symbols have none. */
 bool db_knows_linkage(const struct db *db);
 
 /* Records by number; the root (codes, frames: NULL) for a number out of range. */

@@ -127,7 +127,9 @@ uint32_t tree_loop_count(const struct tree *t, uint32_t scope);
 
 /* The name that a row shows for a scope: procedure name, "loop at file.c:12", "file.c:12", path, ... */
 const char *tree_scope_name(const struct tree *t, uint32_t scope, struct arena *arena);
-/* The name of a procedure or inlined procedure for the linker (db_linkage), also of the other side of a comparison. */
+/* The name of a procedure or inlined procedure for the linker, also of the other side of a comparison: it tells apart
+ * what looks alike in the source. NULL: not known (db_knows_linkage; nor that of local code of gcc's that was inlined
+ * everywhere). */
 static inline const char *tree_linkage(const struct tree *t, uint32_t scope)
 {
     const char *name = tree_text(t, tree_scope(t, scope)->linkage);
