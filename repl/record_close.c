@@ -76,74 +76,96 @@ static int place_of(const char *events, const char *name)
     return at && place < RECORD_EVENTS ? place : -1;
 }
 
+/* Tells how much was measured, and where it is. */
+static void add_measured(struct str *line, const struct record_place *place, const struct record_sum *sum,
+                         const char *events)
+{
+    /* Who executes a program goes on in another file; a number that is used again makes one, too. */
+    uint64_t continued = sum->execed < sum->executed ? sum->execed : sum->executed;
+
+    if (place->rank >= 0)
+        str_addf(line, "rank %d: ", place->rank);
+    if (!sum->files) {
+        str_add(line, "nothing was measured");
+        return;
+    }
+    if (sum->samples || (!sum->counted && has_sampled(events)))
+        add_count(line, sum->samples, "sample", "samples");
+    else
+        add_count(line, sum->counted, "count of exact events", "counts of exact events");
+    str_add(line, ", ");
+    if (sum->commands)
+        add_commands(line, "", sum->commands, ", ");
+    add_count(line, sum->threads - continued, "thread", "threads");
+    str_add(line, ", ");
+    add_count(line, sum->files - continued, "process", "processes");
+    str_addf(line, " in %s", place->database);
+    if (sum->samples && strstr(events, "CPUTIME@"))
+        add_clock(line, sum, continued);
+}
+
+/* Why what was measured holds no sample and no count, and what to do about it. */
+static void add_why_none(struct str *line, const char *events, int status, bool elsewhere, const char *window)
+{
+    enum { MANY_PERIODS = 100 }; /* and what the processes took before they were measured */
+    const char *clock = strstr(events, "CPUTIME@");
+    double asked_ns = clock ? strtod(clock + strlen("CPUTIME@"), NULL) : 0;
+    bool failed = WIFEXITED(status) && WEXITSTATUS(status);
+
+    if (failed)
+        str_addf(line, "; the program ended with status %d", WEXITSTATUS(status));
+    if (window)
+        str_addf(line, "; %s", window);
+    else if (failed)
+        str_add(line, ": record it anew with --force");
+    else if (elsewhere)
+        str_add(line, "; what used CPU time was not measured");
+    else if (clock && record_cpu_time() * 1e9 > MANY_PERIODS * asked_ns)
+        str_addf(line, "; no sample came in %.2f s of CPU time", record_cpu_time());
+    else if (clock)
+        str_addf(
+            line,
+            "; it used too little CPU time for one: run it longer, ask for %sthe time that it waits too (-e REALTIME)",
+            asked_ns > 1e6 ? "more (-e CPUTIME@1000/s), or for " : "");
+}
+
+/* Tells what is missing in it, and why. */
+static void add_unmeasured(struct str *line, const struct record_sum *sum, const char *events)
+{
+    int allocations = place_of(events, "ALLOC_CALLS");
+
+    if (sum->unended_commands)
+        add_commands(line, "; ", sum->unended_commands, " had not ended");
+    if (sum->failed_commands)
+        add_commands(line, "; ", sum->failed_commands, " failed");
+    if (sum->files && !sum->running && allocations >= 0 && !sum->event_sum[allocations])
+        str_add(line, "; no allocation was seen: the program made none, or has a malloc of its own, as with "
+                      "clang's sanitizers, which is not measured");
+    for (int i = 0; record_device_runtimes[i]; i++)
+        if (sum->unmeasured_devices >> i & 1)
+            str_addf(line, "; what %s does on devices is not measured", record_device_runtimes[i]);
+    if (sum->opencl && !sum->queues && strstr(events, "GPU"))
+        str_add(line,
+                "; OpenCL was loaded, but no queue of it was seen (of programs that open libOpenCL.so themselves it "
+                "is with a loader that has layers: ocl-icd 2.3)");
+    if (sum->lost)
+        str_addf(line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
+                 sum->lost_space ? ", for want of space" : "");
+    if (sum->running)
+        str_addf(line, "; %u still running", sum->running);
+}
+
 /* `elsewhere`: that much CPU time, or a program that is known by name, was without the collector. `window`: of
  * record_close. */
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status,
                       bool elsewhere, const char *window)
 {
-    enum { MANY_PERIODS = 100 }; /* and what the processes took before they were measured */
     AUTO_STR struct str line = {0};
-    const char *clock = strstr(events, "CPUTIME@");
-    /* Who executes a program goes on in another file; a number that is used again makes one, too. */
-    uint64_t continued = sum->execed < sum->executed ? sum->execed : sum->executed;
-    double asked_ns = clock ? strtod(clock + strlen("CPUTIME@"), NULL) : 0;
 
-    if (place->rank >= 0)
-        str_addf(&line, "rank %d: ", place->rank);
-    if (!sum->files) {
-        str_add(&line, "nothing was measured");
-    } else {
-        if (sum->samples || (!sum->counted && has_sampled(events)))
-            add_count(&line, sum->samples, "sample", "samples");
-        else
-            add_count(&line, sum->counted, "count of exact events", "counts of exact events");
-        str_add(&line, ", ");
-        if (sum->commands)
-            add_commands(&line, "", sum->commands, ", ");
-        add_count(&line, sum->threads - continued, "thread", "threads");
-        str_add(&line, ", ");
-        add_count(&line, sum->files - continued, "process", "processes");
-        str_addf(&line, " in %s", place->database);
-        if (sum->samples && clock)
-            add_clock(&line, sum, continued);
-    }
-    bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
-    bool failed = WIFEXITED(status) && WEXITSTATUS(status);
-    if (none && failed)
-        str_addf(&line, "; the program ended with status %d", WEXITSTATUS(status));
-    if (none && window)
-        str_addf(&line, "; %s", window);
-    else if (none && failed)
-        str_add(&line, ": record it anew with --force");
-    else if (none && elsewhere)
-        str_add(&line, "; what used CPU time was not measured");
-    else if (none && clock && record_cpu_time() * 1e9 > MANY_PERIODS * asked_ns)
-        str_addf(&line, "; no sample came in %.2f s of CPU time", record_cpu_time());
-    else if (none && clock)
-        str_addf(
-            &line,
-            "; it used too little CPU time for one: run it longer, ask for %sthe time that it waits too (-e REALTIME)",
-            asked_ns > 1e6 ? "more (-e CPUTIME@1000/s), or for " : "");
-    if (sum->unended_commands)
-        add_commands(&line, "; ", sum->unended_commands, " had not ended");
-    if (sum->failed_commands)
-        add_commands(&line, "; ", sum->failed_commands, " failed");
-    int allocations = place_of(events, "ALLOC_CALLS");
-    if (sum->files && !sum->running && allocations >= 0 && !sum->event_sum[allocations])
-        str_add(&line, "; no allocation was seen: the program made none, or has a malloc of its own, as with "
-                       "clang's sanitizers, which is not measured");
-    for (int i = 0; record_device_runtimes[i]; i++)
-        if (sum->unmeasured_devices >> i & 1)
-            str_addf(&line, "; what %s does on devices is not measured", record_device_runtimes[i]);
-    if (sum->opencl && !sum->queues && strstr(events, "GPU"))
-        str_add(&line,
-                "; OpenCL was loaded, but no queue of it was seen (of programs that open libOpenCL.so themselves it "
-                "is with a loader that has layers: ocl-icd 2.3)");
-    if (sum->lost)
-        str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
-                 sum->lost_space ? ", for want of space" : "");
-    if (sum->running)
-        str_addf(&line, "; %u still running", sum->running);
+    add_measured(&line, place, sum, events);
+    if (sum->files && !sum->samples && !sum->counted && !sum->running)
+        add_why_none(&line, events, status, elsewhere, window);
+    add_unmeasured(&line, sum, events);
     fprintf(stderr, "hq: %s\n", str_cstr(&line));
     if (sum->samples && !sum->running && isatty(STDERR_FILENO))
         fprintf(stderr, "hq: %s: hq %s summary\n", record_only ? "a first look, by a whole hq" : "a first look",
