@@ -27,17 +27,18 @@ export class Ranks extends Picture {
     return selection.perProfile(state.metric, nodeRanges(d, node ?? nodeOfContext(d, 0), false));
   }
 
-  // By rank, if there are ranks: the threads of one are summed, what has none is left out.
+  // By rank, if there are ranks: the threads of one are summed, what has none is left out. Else by profile: names are alike
+  // where a process executes other programs.
   #collect(): Bar[] {
     const { data: d } = this.app, values = this.values(), ranked = values.some((v) => d.profiles[v.profile].rank >= 0);
-    const several = new Set(d.profiles.map((p) => p.pid)).size > 1, by = new Map<string, Bar>();
+    const several = new Set(d.profiles.map((p) => p.pid)).size > 1, by = new Map<number, Bar>();
     for (const { profile, value } of values) {
       const p = d.profiles[profile];
       if (ranked && p.rank < 0) continue;
       const label = ranked ? `rank ${p.rank}` : several && p.pid ? `process ${p.pid} thread ${p.thread}` : `thread ${p.thread}`;
-      const known = by.get(label);
+      const known = ranked && by.get(p.rank);
       if (known) known.value += value;
-      else by.set(label, { number: ranked ? p.rank : p.thread, label, who: label + (ranked || !several ? "" : ` (${plain(p.command.split("/").pop()!)})`), value, selectable: ranked || !several });
+      else by.set(ranked ? p.rank : profile, { number: ranked ? p.rank : p.thread, label, who: label + (ranked || !several ? "" : ` (${plain(p.command.split("/").pop()!)})`), value, selectable: ranked || !several });
     }
     return [...by.values()].sort((a, b) => (a.selectable ? a.number - b.number : 0));
   }
