@@ -4,7 +4,8 @@
 
 In comments of a source (behind *!, /*! or !!):
 
-    build: COMMAND | COMMAND ...         compilers and options; every expectation is checked with each
+    build: COMMAND | COMMAND ...         compilers and options; every expectation is checked with each; may go on in
+                                         another such line
     PROCEDURE: loops a b b/c             exactly these loops, as paths of tags (or lines), outermost first
     PROCEDURE: only a b                  no loops but these
     PROCEDURE: count N                   that many loops
@@ -48,7 +49,7 @@ class Source:
             if not m or not m.group(1):
                 continue
             if m.group(1).startswith("build:"):
-                self.builds = [b.strip() for b in m.group(1)[6:].split("|")]
+                self.builds += [b.strip() for b in m.group(1)[6:].split("|")]
                 continue
             text, _, when = m.group(1).partition(" when ")
             name, _, rule = text.rpartition(": ")

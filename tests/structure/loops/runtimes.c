@@ -3,7 +3,8 @@
  * What runtimes raise errors by does not return, though no debug information says so: by its name, called through a
  * linkage stub or (-fno-plt) through the slot that the loader fills. What stands behind such a call is other code.
  *
- *! build: gcc -O0 -fPIC -shared | gcc -O2 -fPIC -shared | gcc -O1 -fPIC -shared -fno-plt | clang -O2 -fPIC -shared -fno-plt
+ *! build: gcc -O0 -fPIC -shared | gcc -O2 -fPIC -shared
+ *! build: gcc -O1 -fPIC -shared -fno-plt | clang -O2 -fPIC -shared -fno-plt
  *! ada: loops elements
  *! fortran: loops elements2
  *! sanitized: loops elements3
@@ -20,7 +21,7 @@ void _gfortran_os_error(const char *text);
 void __asan_report_load8(const void *address);
 void __asan_report_load8_noabort(const void *address);
 void more_stack(void) __asm__("runtime.morestackc.abi0"); /* Go's, behind which a procedure is begun anew */
-void ends_here(void) __attribute__((noreturn)); /* of a library that is known by this alone */
+void ends_here(void) __attribute__((noreturn));           /* of a library that is known by this alone */
 int element(const int *v, int i);
 void put(int c);
 
