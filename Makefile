@@ -193,7 +193,7 @@ $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 # the browser knows nor the data (tests/e2e/page_words.py).
 PAGE_OWN = activate active app attribute brush byGroup choose chosen constant context counts covers decimals doubtful drop each element end \
   eval exc exclusive expand first hasKids hasTraces hotPath hover inc inclusive inexact inferred interval keep kids largest leaf legend \
-  linear linesOf literal lowest merge node ofContext openCostly openers overProfiles owner parent perProfile pivot place problem \
+  linear linesOf literal lowest merge node openCostly openers overProfiles owner parent perProfile pivot place problem \
   procedureOf rebuild render reveal roots saturation selectable selectContext selection several siblings signed slots someChild \
   spaced sparse stands state tell thinned topValue treeChildren turn unfolded unknown views whole zoomNode
 EMPTY =
@@ -201,7 +201,7 @@ PAGE_MANGLED = ^(call|scope|entity)[A-Z]|^($(subst $(EMPTY) $(EMPTY),|,$(strip $
 PAGE_KEPT = ^scope(Kind|Name|Shown)$$
 PAGE_SRC = $(wildcard query/output/page/*.ts query/output/page/*.css)
 PAGE = $(if $(HAVE_ESBUILD),$(BUILD)/page,$(if $(wildcard query/output/page/page.js),query/output/page))
-$(BUILD)/page/page.js: $(PAGE_SRC)
+$(BUILD)/page/page.js: $(PAGE_SRC) Makefile
 	$(call say,PAGE)
 	$(Q)mkdir -p $(@D) && esbuild query/output/page/main.ts --bundle --minify --format=iife \
 	  $(if $(ESBUILD_IS_OLD),,--target=es2022 --mangle-props='$(PAGE_MANGLED)' --reserve-props='$(PAGE_KEPT)') --charset=utf8 --log-level=warning --outfile=$@
