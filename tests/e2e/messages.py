@@ -262,9 +262,10 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     with open(f"{TMP}/plain.f90", "w") as f:
         f.write(PLAIN)
     status, out, err = run(f"mpif90.{mpi}", "-w", "-fno-underscoring", "-o", f"plain-{mpi}", f"{TMP}/plain.f90")
-    check(status == 0, err)
-    status, out, err = run(HQ, "record", "-e", "MPI", "-o", f"plain-{mpi}.hq", "--", f"mpirun.{mpi}", "-n", 1, f"./plain-{mpi}", env=ENVIRONMENT)
-    check(status == 0 and "Fortran's names without underscores" in err, f"names without underscores, {mpi}: {err[-500:]}")
+    if "undefined reference to `mpi_init'" not in err:      # MPICH 4.2 has no such names, and no program of them
+        check(status == 0, err)
+        status, out, err = run(HQ, "record", "-e", "MPI", "-o", f"plain-{mpi}.hq", "--", f"mpirun.{mpi}", "-n", 1, f"./plain-{mpi}", env=ENVIRONMENT)
+        check(status == 0 and "Fortran's names without underscores" in err, f"names without underscores, {mpi}: {err[-500:]}")
 
     with open(f"{SOURCES}.f90") as old, open(f"{TMP}/fortran08.f90", "w") as new:
         new.write(in_2008(old.read()))

@@ -108,14 +108,14 @@ def holds(p, rule):
 GCC_14 = {("threaded.c", "cycle"), ("threaded.c", "main"), ("arrays.f90", "fields::planes"), ("do.f90", "kernels::moments"),
           ("do.f90", "kernels::spread_out._omp_fn.0"), ("do.f90", "kernels::products"), ("do.f90", "smooth"),
           ("directives.f90", "kernels::whole._omp_fn.0"), ("directives.f90", "kernels::single_line._omp_fn.0"),
-          ("directives.f90", "kernels::steps._omp_fn.0"), ("goto.f90", "back::sort"), ("goto.f90", "back::both")}
+          ("directives.f90", "kernels::steps._omp_fn.0"), ("goto.f90", "back::sort"), ("goto.f90", "back::both"), ("parts.c", "nest")}
 CLANG_19 = {("turned.c", "alike"), ("turned.c", "twice")}
 
 
 def is_known(path, procedure, build):
     """From gcc 14 on a loop whose condition is threaded away has the line of the loop in it, DO loops of gfortran that of another or of the
-    statement in it or of their directive, the outer one of two triangular loops at -O3 that of an inner one, a GOTO two loops, and one of
-    two of `do concurrent` the line of its statement; from clang 19 on two turned loops that of a statement (doc/portability.md). Most are
+    statement in it or of their directive, the outer one of two triangular loops at -O3 that of an inner one, a GOTO two loops, one of
+    two of `do concurrent` the line of its statement, and one dealt out for aarch64 that of the procedure's end; from clang 19 on two turned loops that of a statement (doc/portability.md). Most are
     right where the source is at hand."""
     version = int(subprocess.run([build.split()[0], "-dumpversion"], capture_output=True, text=True, check=False).stdout.split(".")[0] or 0)
     known, since = (GCC_14, 14) if re.search("gcc|gfortran", build) else (CLANG_19, 19)
