@@ -99,6 +99,24 @@ static void signal_below(pid_t child, int number)
 
 /* ---- waiting ---- */
 
+/* Waits until a time for a child to end, or for somebody who ends the command. */
+static void wait_signal(pid_t pid, double end, const sigset_t *set, struct watched *w)
+{
+    double left = fmin(end - clock_seconds(), 1000);
+    siginfo_t info;
+
+    if (left <= 0)
+        return;
+    int number = sigtimedwait(set, &info, &(struct timespec){(time_t)left, (long)(1e9 * (left - floor(left)))});
+
+    if (number <= 0 || number == SIGCHLD)
+        return;
+    w->interrupted = number;
+    /* The terminal has told the child itself. */
+    if (pid && info.si_code != SI_KERNEL)
+        kill(pid, number);
+}
+
 /* Whether the child ended before a time. */
 static bool ends_before(pid_t pid, double end, const sigset_t *set, struct watched *w)
 {
@@ -109,23 +127,14 @@ static bool ends_before(pid_t pid, double end, const sigset_t *set, struct watch
             w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             return true;
         }
-        double left = fmin(end - clock_seconds(), 1000);
-        siginfo_t info;
-
-        if (left <= 0)
+        if (clock_seconds() >= end)
             return false;
-        int number = sigtimedwait(set, &info, &(struct timespec){(time_t)left, (long)(1e9 * (left - floor(left)))});
-
-        if (number <= 0 || number == SIGCHLD)
-            continue;
-        w->interrupted = number;
-        /* The terminal has told the child itself. */
-        if (info.si_code != SI_KERNEL)
-            kill(pid, number);
+        wait_signal(pid, end, set, w);
     }
 }
 
-/* Asks all that it has started to end, then ends it. What loses its parent by that comes below this process. */
+/* Asks all that it has started to end, then ends it. What loses its parent by that comes below this process, which
+ * waits until it is gone: somebody who looks behind the command finds nothing of it. */
 static void give_up(pid_t pid, const sigset_t *set, struct watched *w)
 {
     w->given_up = true;
@@ -139,9 +148,13 @@ static void give_up(pid_t pid, const sigset_t *set, struct watched *w)
         kill(pid, SIGKILL);
         ends_before(pid, INFINITY, set, w);
     }
+    double end = clock_seconds() + grace;
+    pid_t gone;
+
+    while ((gone = waitpid(-1, NULL, WNOHANG)) >= 0 && clock_seconds() < end)
+        if (!gone)
+            wait_signal(0, end, set, w);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        ;
 }
 
 struct watched watch_end(pid_t pid, double most, const sigset_t *mask)
