@@ -5,6 +5,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/parallel.h"
+#include "common/process.h"
 #include "format/measurement.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -82,14 +83,13 @@ void sources_deinit(struct source_files *s)
 
 bool sources_is_alive(long pid)
 {
-    AUTO_FREE char *path = xasprintf("/proc/%ld/stat", pid);
     AUTO_STR struct str text = {0};
 
     if (pid <= 0 || (kill((pid_t)pid, 0) && errno != EPERM))
         return false;
-    hq_error_free(file_read_regular(path, &text, 1 << 16));
-    const char *state = text.len ? strrchr(str_cstr(&text), ')') : NULL;
-    return !state || strncmp(state, ") Z", 3);
+    const char *state = process_field((pid_t)pid, PROCESS_STATE, &text);
+
+    return !state || *state != 'Z';
 }
 
 enum { MAPS_MAX = 64 << 20 };

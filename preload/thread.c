@@ -308,6 +308,7 @@ struct beginning {
     struct origin origin;
     bool blocks; /* SIGTRAP, as its creator does */
 };
+_Static_assert(sizeof(struct beginning) <= ALTSTACK_NOTE, "the place of an alternate stack has room for it");
 
 static void begin_created(const struct beginning *beginning)
 {

@@ -5,6 +5,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "common/process.h"
 #include "db/binaries.h"
 #include "db/elsewhere.h"
 #include "db/sources.h"
@@ -25,30 +26,6 @@
 #include <unistd.h>
 
 enum { TEXTS_MOST = 1 << 22 }; /* bytes of an environment that is read */
-
-/* A field of a process' state, counted from 3, the first behind its name; 0: it is not known. */
-static unsigned long long state_of(pid_t pid, int field)
-{
-    AUTO_STR struct str path = {0}, text = {0};
-
-    str_addf(&path, "/proc/%d/stat", (int)pid);
-    hq_error_free(file_read_regular(str_cstr(&path), &text, 1 << 16));
-    const char *at = text.len ? strrchr(str_cstr(&text), ')') : NULL;
-    for (int i = 2; at && i < field; i++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
-/* Start of a process in clock ticks since boot: with the pid it names a process for good. */
-static unsigned long long start_of(pid_t pid)
-{
-    return state_of(pid, 22);
-}
-
-static pid_t parent_of(pid_t pid)
-{
-    return (pid_t)state_of(pid, 4);
-}
 
 /* The variable that tells this process its rank, NULL: it has none. */
 static const char *rank_variable(void)
@@ -99,7 +76,7 @@ static pid_t launcher_of(const char *variable)
     pid_t pid = getppid();
 
     while (pid > 1 && has_variable(pid, variable))
-        pid = parent_of(pid);
+        pid = (pid_t)process_number(pid, PROCESS_PARENT);
     return pid;
 }
 
@@ -144,7 +121,8 @@ static void identify_launch(struct record_place *place, struct str *identity)
 
         str_addf(identity, "launcher");
         if (!add_common_launcher(identity, launcher))
-            str_addf(identity, " %d %llu", (int)launcher, start_of(launcher));
+            /* Its start in clock ticks since boot: with the pid it names a process for good. */
+            str_addf(identity, " %d %llu", (int)launcher, process_number(launcher, PROCESS_START));
     }
     place->launch = hash_bytes(str_cstr(identity), identity->len, 0);
 }

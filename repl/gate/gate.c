@@ -86,19 +86,15 @@ static struct gate_query *known_query(const struct asking *a, const struct state
     return NULL;
 }
 
-static struct gate_query *query_of(struct asking *a, const struct statement *st)
+static struct gate_query *add_query(const struct asking *a, const struct statement *st)
 {
     AUTO(arena_deinit) struct arena scratch = {0};
     struct gate *g = a->gate;
-    const char *text = gate_query_text(&scratch, st);
-    struct gate_query *known = known_query(a, st);
-
-    if (known)
-        return known;
     struct gate_query *q = ARENA_NEW(&g->arena, struct gate_query);
 
-    *q = (struct gate_query){
-        .file = arena_strdup(&g->arena, a->file), .line = st->place.line, .text = arena_strdup(&g->arena, text)};
+    *q = (struct gate_query){.file = arena_strdup(&g->arena, a->file),
+                             .line = st->place.line,
+                             .text = arena_strdup(&g->arena, gate_query_text(&scratch, st))};
     q->values.room = g->pairs;
     vec_push(&g->queries, q);
     return q;
@@ -120,15 +116,14 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
     if (!gate_compares(st))
         return NULL;
     /* A file has a query several times where it has several limits: its values are those of one. */
-    const struct gate_query *known = known_query(a, st);
+    struct gate_query *q = known_query(a, st);
 
-    if (known && known->taken[a->side] == a->run + 1)
+    if (q && q->taken[a->side] == a->run + 1)
         return NULL;
     HQ_TRY(gate_measure(&a->session.env, st, &t));
     if (t) {
         baseline_measure(&into, &values, t, 0);
-        struct gate_query *q = query_of(a, st);
-
+        q = q ? q : add_query(a, st);
         q->values.shown = query_setting(&a->session.env, SETTING_NAMES);
         q->values.part = is_of_part(&st->query);
         gate_values_add(&q->values, a->side, a->run, &values);

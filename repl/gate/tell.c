@@ -102,8 +102,7 @@ static double part_of(const struct gate_judged *j)
 }
 
 /* Nobody should have to guess what was measured and what became of the whole, whichever parts are told; of a part of
- * the program its largest row stands for that. What has a line of its own gets
- * no second one, but in what failed. */
+ * the program its largest row stands for that. What has a line of its own gets no second one, but in what failed. */
 static void tell_whole(struct telling *t, const struct gate_judged *all, size_t n, bool failed)
 {
     const struct gate_judged *largest = NULL;

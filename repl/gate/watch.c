@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/watch.h"
 #include "common/clock.h"
+#include "common/process.h"
 #include "common/vec.h"
 #include <dirent.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -43,29 +43,12 @@ struct process {
 
 typedef VEC(struct process) processes;
 
-static void add_process(processes *all, const char *name)
+static void add_process(processes *all, pid_t pid)
 {
-    char path[64], state;
-    struct process p = {0};
+    pid_t parent = (pid_t)process_number(pid, PROCESS_PARENT);
 
-    if (snprintf(path, sizeof path, "/proc/%s/stat", name) >= (int)sizeof path)
-        return;
-    FILE *f = fopen(path, "re");
-
-    /* The name of the program, in brackets, may have any character but has no more than 15. */
-    if (f && fscanf(f, "%d (", &p.pid) == 1) {
-        char rest[256];
-        size_t n = fread(rest, 1, sizeof rest - 1, f);
-
-        rest[n] = '\0';
-        for (size_t i = n; i-- > 0;)
-            if (rest[i] == ')' && sscanf(rest + i, ") %c %d", &state, &p.parent) == 2) {
-                vec_push(all, p);
-                break;
-            }
-    }
-    if (f)
-        fclose(f);
+    if (parent)
+        vec_push(all, (struct process){.pid = pid, .parent = parent});
 }
 
 /* All processes below this one get the signal, but not the child itself, which waits for the program. */
@@ -77,7 +60,7 @@ static void signal_below(pid_t child, int number)
 
     for (const struct dirent *e; d && (e = readdir(d));)
         if (*e->d_name >= '1' && *e->d_name <= '9')
-            add_process(&all, e->d_name);
+            add_process(&all, (pid_t)strtol(e->d_name, NULL, 10));
     if (d)
         closedir(d);
     while (more) {

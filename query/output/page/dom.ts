@@ -95,21 +95,21 @@ export abstract class Picture {
   // From where to where a drag chooses, in pixels of the canvas.
   protected covers(from: Point, to: Point): [Point, Point] { return [from, to]; }
 
-  #at(e: MouseEvent): Point {
+  protected at(e: MouseEvent): Point {
     const r = this.canvas.getBoundingClientRect();
     return [e.clientX - r.left, e.clientY - r.top];
   }
 
   #begin(e: PointerEvent): void {
     if (!this.drop || e.button) return;
-    this.#from = this.#at(e);
+    this.#from = this.at(e);
     this.canvas.setPointerCapture(e.pointerId);
     this.canvas.focus(); // for its keys
     e.preventDefault();
   }
 
   #drag(e: MouseEvent): void {
-    const { style } = this.brush, to = this.#at(e);
+    const { style } = this.brush, to = this.at(e);
     if (this.#from) {
       const [a, b] = this.covers(this.#from, to), part = (i: number, most: number) => [a[i], b[i]].map((x) => max(0, min(most, x))).sort((x, y) => x - y);
       const [left, right] = part(0, this.canvas.offsetWidth), [top, bottom] = part(1, this.canvas.offsetHeight);
@@ -122,7 +122,7 @@ export abstract class Picture {
     const from = this.#from;
     this.#from = null;
     this.brush.style.display = "none";
-    if (from && e) this.drop!(from, this.#at(e));
+    if (from && e) this.drop!(from, this.at(e));
   }
 
   hide(): void { this.tip.style.display = "none"; }

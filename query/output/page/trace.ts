@@ -441,7 +441,7 @@ export class Trace extends Picture {
   #wheel(e: WheelEvent): void {
     if (abs(e.deltaY) < abs(e.deltaX)) return;
     e.preventDefault();
-    this.#zoom(this.#time(e.clientX - this.canvas.getBoundingClientRect().left), e.deltaY > 0 ? 1.3 : 1 / 1.3);
+    this.#zoom(this.#time(this.at(e)[0]), e.deltaY > 0 ? 1.3 : 1 / 1.3);
   }
 
   #key(e: KeyboardEvent): void {
