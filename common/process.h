@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc tells of a process as a whole. */
+/* A process as a whole, as /proc tells it. */
 #ifndef HQ_COMMON_PROCESS_H
 #define HQ_COMMON_PROCESS_H
 
@@ -14,7 +14,7 @@ enum process_field { PROCESS_STATE = 3, PROCESS_PARENT = 4, PROCESS_START = 22 }
  * Fields stand behind the name of the program, in brackets, which may hold any character, brackets too.
  */
 const char *process_field(pid_t pid, enum process_field field, struct str *text);
-/* The same as a number, 0: it is not known. */
+/* A field as a number, 0: it is not known. */
 unsigned long long process_number(pid_t pid, enum process_field field);
 
 #endif
