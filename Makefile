@@ -75,7 +75,7 @@ SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/i
   $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_EXPAT),%/xml_none.c,%/xml_expat.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c) \
   %/record_only.c %/unpack_none.c
 # What `hq record` consists of, and needs of other rooms: nothing here sees a library but that of C.
-RECORD_SRC = $(wildcard common/*.c unwind/*.c unwind/arch/$(ARCH)/*.c db/perf/*.c repl/perf_*.c) $(filter-out repl/record_only.c repl/record_marks.c,$(wildcard repl/record_*.c)) \
+RECORD_SRC = $(wildcard common/*.c unwind/*.c unwind/arch/$(ARCH)/*.c db/perf/*.c) $(filter-out repl/record/marks.c,$(wildcard repl/record/*.c)) \
   $(addprefix repl/,cmd_record.c command.c gate/repeat.c gate/runs.c gate/watch.c) \
   $(addprefix db/,binaries.c cpu_clock.c elsewhere.c generated.c generated_name.c measurement.c perf_map.c runtimes.c sources.c unmeasured.c) \
   $(addprefix structure/,elf.c elf_kind.c unpack_none.c)

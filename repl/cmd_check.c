@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "query/grammar/words.h"
-#include "repl/check_run.h"
+#include "repl/check/run.h"
 #include "repl/command.h"
 #include "repl/limits.h"
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include "query/grammar/words.h"
 #include "repl/command.h"
 #include "repl/limits.h"
-#include "repl/prompt.h"
+#include "repl/prompt/prompt.h"
 #include "repl/saved.h"
 #include "repl/session.h"
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "repl/gate/gate.h"
 #include "repl/gate/looks.h"
 #include "repl/gate/repeat.h"
-#include "repl/record.h"
+#include "repl/record/record.h"
 #include <string.h>
 #include <math.h>
 #include <stdio.h>

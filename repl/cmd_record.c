@@ -3,8 +3,8 @@
 #include "repl/command.h"
 #include "repl/gate/repeat.h"
 #include "repl/gate/runs.h"
-#include "repl/record.h"
-#include "repl/record_perf.h"
+#include "repl/record/record.h"
+#include "repl/record/perf.h"
 
 #include "common/file.h"
 #include "common/log.h"

@@ -4,11 +4,11 @@
 #include "common/suggest.h"
 #include "query/grammar/words.h"
 #include "repl/command.h"
-#include "repl/help.h"
-#include "repl/manual.h"
-#include "repl/record.h"
+#include "repl/help/help.h"
+#include "repl/help/manual.h"
+#include "repl/record/record.h"
 #include "repl/session.h"
-#include "repl/shells.h"
+#include "repl/help/shells.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "repl/command.h"
 #include "repl/gate/runs.h"
-#include "repl/record.h"
+#include "repl/record/record.h"
 
 #include <stdio.h>
 #include <string.h>

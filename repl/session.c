@@ -9,7 +9,7 @@
 #include "query/grammar/words.h"
 #include "query/output.h"
 #include "repl/command.h"
-#include "repl/help.h"
+#include "repl/help/help.h"
 #include "repl/interrupt.h"
 #include "repl/result.h"
 #include "repl/saved.h"

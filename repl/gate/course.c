@@ -2,7 +2,7 @@
 /* The course of a row over the commits of a history (history.h): its steps, in words and as a picture. */
 #include "repl/gate/history.h"
 #include "query/output.h"
-#include "repl/row_paths.h"
+#include "repl/baseline/row_paths.h"
 #include <math.h>
 #include <string.h>
 

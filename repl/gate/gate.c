@@ -2,7 +2,7 @@
 #include "repl/gate/gate.h"
 #include "db/facts.h"
 #include "query/grammar/words.h"
-#include "repl/row_paths.h"
+#include "repl/baseline/row_paths.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #ifndef HQ_REPL_GATE_HISTORY_H
 #define HQ_REPL_GATE_HISTORY_H
 
-#include "repl/baseline.h"
+#include "repl/baseline/baseline.h"
 #include "query/table.h"
 #include "repl/gate/steps.h"
 

@@ -2,7 +2,7 @@
 #include "repl/gate/judge.h"
 #include "common/mem.h"
 #include "repl/gate/signed_rank.h"
-#include "repl/quantile.h"
+#include "repl/gate/quantile.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/loop_rows.h"
-#include "repl/baseline.h"
+#include "repl/baseline/baseline.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "common/intern.h"
 #include "common/loop_calls.h"
 #include "common/vec.h"
-#include "repl/check.h"
+#include "repl/check/check.h"
 #include <stdbool.h>
 
 struct loop_count {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/signed_rank.h"
-#include "repl/quantile.h"
+#include "repl/gate/quantile.h"
 #include <math.h>
 #include <string.h>
 

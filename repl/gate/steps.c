@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/steps.h"
-#include "repl/quantile.h"
+#include "repl/gate/quantile.h"
 #include <math.h>
 
 #define NEAR 7.35 /* likelihood ratio */

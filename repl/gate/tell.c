@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/tell.h"
 #include "common/mem.h"
-#include "repl/row_paths.h"
+#include "repl/baseline/row_paths.h"
 #include <math.h>
 #include <string.h>
 

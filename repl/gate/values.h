@@ -4,8 +4,8 @@
 #define HQ_REPL_GATE_VALUES_H
 
 #include "common/arena.h"
-#include "repl/baseline.h"
-#include "repl/check.h"
+#include "repl/baseline/baseline.h"
+#include "repl/check/check.h"
 #include "repl/gate/judge.h"
 #include "repl/gate/loop_rows.h"
 #include "repl/gate/runs.h"

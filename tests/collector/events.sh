@@ -174,7 +174,7 @@ else
     LIBPFM_FORCE_PMU=amd64_fam17h_zen2 record -e PAPI_TOT_CYC@1000000 -- true
     check "PAPI: what the kernel does not count is refused with its reason" [ "$status:$(grep -c 'cannot be measured: PAPI cannot count it here (.' "$TMP/err")" = 2:1 -o "$(value 'count PAPI_TOT_CYC')" -gt 0 ]
     if "$HQ" record --list | grep -q '^perf::PAGE-FAULTS '; then
-        # @1 is refused: see record_events.c.
+        # @1 is refused: see repl/record/events.c.
         record -e perf::PAGE-FAULTS@2 -- /usr/bin/python3 -c 'bytearray(10000000)'
         check "PAPI: page faults, by their call path" holds "$status == 0 && $(value 'sum perf::PAGE-FAULTS') > 2000 && $(share 'Py_RunMain;') > 50"
     else

@@ -19,15 +19,16 @@ MAY = {
     "db/import": ("common", "format", "structure", "db"),
     "query/grammar": ("common",),
     "query": ("common", "format", "db", "query/grammar", "query/views", "query/output"),
-    "repl": ("common", "format", "structure", "db", "db/import", "query", "query/grammar", "query/output"),
+    "repl": ("common", "format", "structure", "db", "db/import", "query", "query/grammar", "query/output", "repl/record"),
+    "repl/record": ("common", "format", "structure", "db"),
 }
 # Behind one header: nobody else includes the library's own.
 LIBRARIES = {
-    "readline/": ["repl/readline.c"],
+    "readline/": ["repl/prompt/readline.c"],
     "libdwarf.h": ["structure/libdwarf.h"],
     "Zydis/": ["structure/arch/insn_zydis.c"],
     "capstone/": ["structure/arch/insn_capstone.c"],
-    "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
+    "papi.h": ["preload/sources/papi.c", "repl/record/counters.c"],
     "pcre2.h": ["query/pattern/regex.c"],
     "yajl/": ["db/import/json_yajl.c"],
     "expat.h": ["structure/given/xml_expat.c"],

@@ -20,7 +20,7 @@ for _ in range(6):
     text = json.dumps({w: [i, w] for i, w in enumerate(words)})
     sorted(json.loads(text)), re.findall(r"0[.](\\d+)9", text), sum(map(len, set(text.split(","))))
 """
-COMPILE = f"cd {TOP} && for f in repl/session.c query/grammar/parse_expr.c query/grammar/lexer.c repl/baseline.c; do " \
+COMPILE = f"cd {TOP} && for f in repl/session.c query/grammar/parse_expr.c query/grammar/lexer.c repl/baseline/baseline.c; do " \
           "gcc -O2 -g -std=gnu11 -D_GNU_SOURCE -include build/config.h -I. -c -o /dev/null $f || exit 1; done"
 KERNEL = "for i in 1 2 3 4 5 6; do dd if=/dev/urandom of=noise bs=16k count=3000 2>/dev/null; cat noise | cksum >/dev/null; " \
          "ls -lR /usr/share/doc /usr/lib/python3* >/dev/null 2>&1; done"

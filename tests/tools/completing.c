@@ -5,7 +5,7 @@
  * TEXT`: the milliseconds to the first offer, the opening of the database included. The lines of a text before its last
  * are statements, which run first.
  */
-#include "repl/complete.h"
+#include "repl/prompt/complete.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Baselines of what is counted: the same in each run, or another in each; and of time that is counted, but waited for.
  */
-#include "repl/baseline.h"
+#include "repl/baseline/baseline.h"
 #include "tests/unit/baseline_values.h"
 #include "tests/unit/test.h"
 #include <string.h>

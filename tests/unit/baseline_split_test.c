@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Baselines: what computes apart from what is in the system, and what the machine of an hour may make of shares. */
-#include "repl/baseline.h"
+#include "repl/baseline/baseline.h"
 #include "tests/unit/baseline_values.h"
 #include "tests/unit/test.h"
 

@@ -4,7 +4,7 @@
  * bounds leave room for three standard deviations of the number of events that is counted.
  */
 #include "common/hash.h"
-#include "repl/baseline.h"
+#include "repl/baseline/baseline.h"
 #include "tests/unit/baseline_values.h"
 #include "tests/unit/test.h"
 #include "tests/unit/uniform.h"

@@ -4,7 +4,7 @@
 #ifndef HQ_TESTS_BASELINE_VALUES_H
 #define HQ_TESTS_BASELINE_VALUES_H
 
-#include "repl/baseline.h"
+#include "repl/baseline/baseline.h"
 #include "common/mem.h"
 #include <math.h>
 

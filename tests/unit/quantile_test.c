@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "repl/quantile.h"
+#include "repl/gate/quantile.h"
 #include "tests/unit/test.h"
 
 /* From printed tables. */

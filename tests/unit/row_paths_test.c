@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What rows of baselines and races are called: as `set names` has it, and never two alike. */
-#include "repl/row_paths.h"
+#include "repl/baseline/row_paths.h"
 #include "tests/unit/test.h"
 #include <string.h>
 

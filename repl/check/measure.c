@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The values of a query for `hq check`: of a run, or the means of several (run.h). */
+#include "common/log.h"
+#include "query/grammar/parse.h"
+#include "repl/check/run.h"
+#include "repl/baseline/row_paths.h"
+
+#define LEAST      BASELINE_LEAST
+#define LEAST_KEPT 0.0025 /* and that stays in one, so that a row on the edge does not come and go */
+
+/*
+ * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that
+ * they cross: those that `where` leaves out are measured too, and marked.
+ */
+static struct hq_error *measure_part(struct runner *r, const struct statement *st, bool only_system,
+                                     struct baseline *into, struct baseline_query *q, double least)
+{
+    struct table *t = NULL;
+
+    r->session.env.only_system = only_system;
+    struct hq_error *error = gate_measure(&r->session.env, st, &t);
+
+    r->session.env.only_system = false;
+    HQ_TRY(error);
+    if (t)
+        baseline_measure(into, q, t, least);
+    if (t && t->unknown && !q->unknown)
+        q->unknown = arena_strdup(&into->arena, t->unknown);
+    table_destroy(t);
+    return NULL;
+}
+
+/* The groups by runtime of the samples that a statement chooses. */
+static struct hq_error *measure_groups(struct runner *r, const struct statement *st, struct baseline *into,
+                                       struct baseline_query *groups)
+{
+    static const char text[] = "groups by runtime";
+    struct source source = {.name = "baseline", .text = text, .length = sizeof text - 1};
+    struct script *script;
+    struct hq_error *error = parse_script(&source, NULL, &script);
+
+    if (!error) {
+        struct statement all = script->statements.data[0];
+
+        all.query.samples = st->query.samples;
+        error = measure_part(r, &all, false, into, groups, 0);
+    }
+    script_destroy(script);
+    return error;
+}
+
+/* One run. `computes`: what computes apart from what is in the system. */
+static struct hq_error *measure(struct runner *r, const struct statement *st, bool computes, struct baseline *into,
+                                struct baseline_query *q)
+{
+    struct baseline_query system = {0}, groups = {0};
+    double least = r->runs.len > 1 ? 0 : r->update ? LEAST_KEPT : LEAST;
+    struct hq_error *error = measure_part(r, st, false, into, q, computes ? 0 : least);
+
+    if (computes && !error)
+        error = measure_part(r, st, true, into, &system, 0);
+    if (computes && !error)
+        error = measure_groups(r, st, into, &groups);
+    if (computes && !error)
+        baseline_split(&into->arena, q, &system, &groups, least);
+    vec_deinit(&system.values);
+    vec_deinit(&groups.values);
+    return error;
+}
+
+/* A run that was disturbed, or is of something else, makes a set tell that runs differ by as much. */
+static const char *tell_odd(const struct runner *r, const struct baseline_query *means,
+                            const struct baseline_query *const *runs, struct arena *arena)
+{
+    AUTO(row_paths_deinit) struct row_paths paths = {.setting = query_setting(&r->session.env, SETTING_NAMES)};
+    struct baseline_odd o;
+
+    if (!baseline_odd_run(means, runs, r->runs.len, &o))
+        return NULL;
+    row_paths_add(&paths, o.row->path);
+    return arena_printf(
+        arena,
+        "one run is far from the others: %s has %.1f%% of %s in %s, where these have %.1f%% to %.1f%%. Leave "
+        "it out, or record again, if something disturbed it",
+        r->runs.data[o.run], 100 * o.share, o.row->metric, row_paths_text(&paths, arena, o.row->path, false),
+        100 * o.least, 100 * o.most);
+}
+
+struct hq_error *check_measure_runs(struct runner *r, const struct statement *st, bool computes, struct baseline *into,
+                                    const char *text)
+{
+    size_t n = r->runs.len;
+    struct baseline_query *q;
+    struct hq_error *error = NULL;
+
+    if (n == 1)
+        return measure(r, st, computes, into, baseline_add(into, text));
+    struct baseline_query *runs = xcalloc(n, sizeof *runs);
+    const struct baseline_query **list = xcalloc(n, sizeof *list);
+
+    for (size_t i = 0; i < n && !error; i++) {
+        list[i] = &runs[i];
+        error = session_open(&r->session, r->runs.data[i], NULL);
+        if (!error)
+            error = measure(r, st, computes, into, &runs[i]);
+    }
+    if (!error)
+        error = session_open(&r->session, r->db, NULL);
+    q = baseline_add(into, text);
+    if (!error)
+        baseline_average(q, list, n, r->update ? LEAST_KEPT : LEAST);
+    q->computes = computes;
+    for (size_t i = 0; i < n; i++) {
+        q->system += runs[i].system / (double)n;
+        q->unknown = q->unknown ? q->unknown : runs[i].unknown;
+    }
+    if (!error)
+        q->odd = tell_odd(r, q, list, &into->arena);
+    for (size_t i = 0; i < n; i++)
+        vec_deinit(&runs[i].values);
+    free(runs);
+    free(list);
+    return error;
+}
+
+struct hq_error *check_measure(struct runner *r, const struct statement *st, struct baseline *into, const char *text)
+{
+    return check_measure_runs(r, st, false, into, text);
+}
+
+struct hq_error *check_measure_as_before(struct runner *r, const struct statement *st,
+                                         const struct baseline_query *before, struct baseline *now, const char *text)
+{
+    struct query_env *env = &r->session.env;
+    AUTO(arena_deinit) struct arena arena = {0};
+    baseline_settings mine = {0}, others = {0};
+    bool knows = db_knows_linkage(env->db);
+
+    baseline_settings_now(env, NULL, &arena, &mine);
+    struct hq_error *error = baseline_settings_apply(r->before.settings.data, r->before.settings.len, env);
+
+    if (!error)
+        error = baseline_settings_apply(before->settings.data, before->settings.len, env);
+    baseline_settings_now(env, &(struct baseline){.settings = mine}, &arena, &others);
+    vec_foreach(s, &others)
+        log_note("%s:%u: compared under `%s`, as its baseline was written", r->file, st->place.line, *s);
+    if (!error)
+        error = check_measure_runs(r, st, before->computes, now, text);
+    hq_error_free(baseline_settings_apply(mine.data, mine.len, env));
+    vec_deinit(&mine);
+    vec_deinit(&others);
+    if (r->before.by_source && knows)
+        baseline_fold(now);
+    if (!r->before.by_source && !knows) {
+        log_note("%s: only the baseline has names for the linker: procedures are told apart by those of the source",
+                 r->file);
+        baseline_fold(&r->before);
+    }
+    struct baseline_query *old = baseline_find(&r->before, text);
+
+    if (old && !error)
+        baseline_match_loops(old, &r->before.arena, &now->queries.data[0], &now->arena);
+    return error;
+}
