@@ -7,8 +7,8 @@
 #include "common/mem.h"
 #include "common/str.h"
 #include "common/units.h"
-#include "db/attribute.h"
-#include "db/model_data.h"
+#include "db/build/attribute.h"
+#include "db/model/model_data.h"
 #include "db/unmeasured.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #define HQ_DB_FACTS_H
 
 #include "db/db.h"
-#include "db/model.h"
-#include "db/process.h"
+#include "db/model/model.h"
+#include "db/build/process.h"
 #include "structure/given/given.h"
 
 /* Keys of info, and the reason of a loss, that tell whether the measurements are whole. */

@@ -2,7 +2,7 @@
 #include "db/folding.h"
 
 #include "common/mem.h"
-#include "db/model_data.h"
+#include "db/model/model_data.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #ifndef HQ_DB_FOLDING_H
 #define HQ_DB_FOLDING_H
 
-#include "db/model.h"
+#include "db/model/model.h"
 #include "db/runtimes.h"
 
 /* The code that a frame belongs to. */

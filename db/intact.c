@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is what a question has read of a database as it was written (db_damage)? */
 #include "db/db_file.h"
-#include "db/writer.h"
+#include "db/model/writer.h"
 
 #define LARGEST (64u << 20) /* bytes of a section: 20 ms */
 

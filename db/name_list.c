@@ -3,9 +3,9 @@
 #include "common/file.h"
 #include "common/names.h"
 #include "common/vec.h"
-#include "db/canon.h"
+#include "db/model/canon.h"
 #include "db/db_file.h"
-#include "db/writer.h"
+#include "db/model/writer.h"
 #include <stdlib.h>
 #include <string.h>
 

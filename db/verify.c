@@ -4,7 +4,7 @@
 #include "common/parallel.h"
 #include "common/vec.h"
 #include "db/db_file.h"
-#include "db/writer.h"
+#include "db/model/writer.h"
 #include "structure/known.h"
 #include <stdlib.h>
 #include <string.h>

@@ -63,7 +63,7 @@ enum hqm_clock {
  */
 #define HQM_SHORTEST_PERIOD 50000
 
-/* Why a sample, or a part of one, is missing. db/attribute.h has the names that are shown. */
+/* Why a sample, or a part of one, is missing. db/build/attribute.h has the names that are shown. */
 enum hqm_loss {
     HQM_LOSS_NO_SPACE,  /* no room for another segment: disk full, file-size limit, no memory */
     HQM_LOSS_REENTRY,   /* the signal came while the collector was at work in this thread */

@@ -6,11 +6,11 @@
  */
 #include "preload/confine.h"
 
-#include "preload/blocked.h"
-#include "preload/direct.h"
+#include "preload/signals/blocked.h"
+#include "preload/waits/direct.h"
 #include "preload/export.h"
-#include "preload/file.h"
-#include "preload/interruption.h"
+#include "preload/file/file.h"
+#include "preload/waits/interruption.h"
 #include "preload/options.h"
 #include "preload/patch/patch.h"
 #include "preload/process.h"
@@ -20,9 +20,9 @@
 #include "preload/sources/perf.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
-#include "preload/trap.h"
+#include "preload/signals/trap.h"
 #include "preload/unloaded.h"
-#include "preload/vdso.h"
+#include "preload/walk/vdso.h"
 
 #include <grp.h>
 #include <linux/seccomp.h>

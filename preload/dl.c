@@ -4,7 +4,7 @@
  * wrapped: new modules are found when they are first sampled, and a wrapper would change whose RUNPATH is searched.
  */
 #include "preload/export.h"
-#include "preload/modules.h"
+#include "preload/walk/modules.h"
 #include "preload/openmp/runtime.h"
 #include "preload/options.h"
 #include "preload/process.h"

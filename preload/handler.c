@@ -3,11 +3,11 @@
  * Takes a sample. This file, and all that it calls, runs in a signal handler at any instruction of the program: no
  * locks, no malloc, and errno is not touched. What it calls is in (tests/e2e/handler.py keeps the list true)
  *
- *     handler.c unwind.c walk.c exception.c arch/x86_64/assembly.c arch/x86_64/switch.c recipe.c find.c
- *     loose.c modules.c module_file.c libc.c index_memory.c stacks.c own_text.c openmp/marks.c openmp/changes.c
- *     patch/slots.c patch/visits.c thread.c lane.c ring.c heap.c nest.c file.c file_create.c image.c
- *     deliver.c options.c window.c counts.c cut.c sources/source.c sources/perf.c
- *     unwind/cfi.c unwind/index.c unwind/expression.c unwind/arch/x86_64/follow.c
+ *     handler.c walk/unwind.c walk/walk.c walk/exception.c arch/x86_64/assembly.c arch/x86_64/switch.c walk/recipe.c
+ * walk/find.c walk/loose.c walk/modules.c walk/module_file.c libc.c walk/index_memory.c walk/stacks.c own_text.c
+ * openmp/marks.c openmp/changes.c patch/slots.c patch/visits.c thread.c file/lane.c file/ring.c heap.c nest.c
+ * file/file.c file/file_create.c file/image.c file/deliver.c options.c window.c counts.c file/cut.c sources/source.c
+ * sources/perf.c unwind/cfi.c unwind/index.c unwind/expression.c unwind/arch/x86_64/follow.c
  *     unwind/arch/x86_64/machine.c
  *
  * and of the C library __getauxval, which reads what the kernel gave, clock_gettime (the vDSO), and _dl_find_object,
@@ -17,9 +17,9 @@
 #include "preload/handler.h"
 
 #include "preload/counts.h"
-#include "preload/file.h"
+#include "preload/file/file.h"
 #include "preload/hot.h"
-#include "preload/modules.h"
+#include "preload/walk/modules.h"
 #include "preload/patch/visits.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"

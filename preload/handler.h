@@ -3,7 +3,7 @@
 #ifndef HQ_PRELOAD_HANDLER_H
 #define HQ_PRELOAD_HANDLER_H
 
-#include "preload/unwind.h"
+#include "preload/walk/unwind.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -2,10 +2,10 @@
 /*
  * Functions of the C library that make threads of its own. Of these those are measured that it makes for a routine of
  * the program's (SIGEV_THREAD), from there on; but not where what names the routine is the program's memory (aio). The
- * first thread of a process makes the C library set up its handler of the signal that is ours too (signals.h).
+ * first thread of a process makes the C library set up its handler of the signal that is ours too (signals/signals.h).
  */
 #include "preload/export.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/thread.h"
 
 #include <aio.h>

@@ -45,7 +45,7 @@ extern struct options {
     char name[EVENTS_MAX][64];
     char directory[PATH_MAX];
     char home[PATH_MAX]; /* where the files belong if `directory` is only the first place; "": they stay */
-    bool brings;         /* this process brings them there itself (deliver.h) */
+    bool brings;         /* this process brings them there itself (file/deliver.h) */
     char host[65];
     char machine[192]; /* "": not known */
     uint64_t launch;

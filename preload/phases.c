@@ -3,7 +3,7 @@
 
 #include "preload/counts.h"
 #include "preload/export.h"
-#include "preload/names.h"
+#include "preload/file/names.h"
 #include "preload/openmp/marks.h"
 #include "preload/thread.h"
 #include "preload/window.h"

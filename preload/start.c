@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/start.h"
 
-#include "preload/entry.h"
+#include "preload/signals/entry.h"
 #include "preload/export.h"
-#include "preload/file.h"
-#include "preload/find.h"
+#include "preload/file/file.h"
+#include "preload/walk/find.h"
 #include "preload/libc.h"
-#include "preload/modules.h"
+#include "preload/walk/modules.h"
 #include "preload/options.h"
 #include "preload/patch/patch.h"
 #include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
-#include "preload/vdso.h"
+#include "preload/walk/vdso.h"
 #include "preload/weak.h"
 
 #include <stdlib.h>

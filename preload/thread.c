@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/thread.h"
 
-#include "preload/altstack.h"
-#include "preload/blocked.h"
+#include "preload/signals/altstack.h"
+#include "preload/signals/blocked.h"
 #include "preload/confine.h"
 #include "preload/counts.h"
 #include "preload/delay.h"
@@ -12,7 +12,7 @@
 #include "preload/patch/visits.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/sources/source.h"
 #include "preload/start.h"
 

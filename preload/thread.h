@@ -10,12 +10,12 @@
 #ifndef HQ_PRELOAD_THREAD_H
 #define HQ_PRELOAD_THREAD_H
 
-#include "preload/cut.h"
-#include "preload/idle.h"
-#include "preload/lane.h"
+#include "preload/file/cut.h"
+#include "preload/waits/idle.h"
+#include "preload/file/lane.h"
 #include "preload/options.h"
 #include "preload/process.h"
-#include "preload/stacks.h"
+#include "preload/walk/stacks.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -42,11 +42,11 @@ struct thread {
     bool alive; /* measured: from its begin to thread_end */
     bool alone; /* no other thread is measured */
     volatile int busy;
-    bool blocks_bus;            /* the program has blocked SIGBUS here, perhaps: cut.h */
+    bool blocks_bus;            /* the program has blocked SIGBUS here, perhaps: file/cut.h */
     volatile bool opened;       /* we have unblocked it */
     bool clockless;             /* a look at a clock would end it: strict seccomp */
-    volatile bool interrupted;  /* our signal alone has ended a system call early (signals.h) */
-    volatile uint32_t theirs;   /* handlers of the program that were entered (entry.h) */
+    volatile bool interrupted;  /* our signal alone has ended a system call early (signals/signals.h) */
+    volatile uint32_t theirs;   /* handlers of the program that were entered (signals/entry.h) */
     volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */
     struct wait wait;
     struct idle idle;
@@ -56,7 +56,7 @@ struct thread {
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;
     uint64_t stack_low, stack_high;
-    uint32_t stack;              /* in stacks.h */
+    uint32_t stack;              /* in walk/stacks.h */
     struct lane *lane;           /* from the first sample on */
     int timer[EVENTS_MAX];       /* kernel timer number + 1 */
     int64_t owed[EVENTS_MAX];    /* CPU time in no sample yet, less the reading of the clock: sources/timer.c */

@@ -2,10 +2,10 @@
 #include "preload/window.h"
 
 #include "preload/export.h"
-#include "preload/file.h"
+#include "preload/file/file.h"
 #include "preload/hot.h"
 #include "preload/options.h"
-#include "preload/vdso.h"
+#include "preload/walk/vdso.h"
 
 #include <stdatomic.h>
 

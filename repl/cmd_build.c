@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/vec.h"
-#include "db/build.h"
+#include "db/build/build.h"
 
 #include <stdio.h>
 

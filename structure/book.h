@@ -7,7 +7,7 @@
 #define HQ_STRUCTURE_BOOK_H
 
 #include "common/map.h"
-#include "structure/dwarf.h"
+#include "structure/dwarf/dwarf.h"
 #include "structure/structure.h"
 
 struct book_segment { /* [low, high) within one statement */

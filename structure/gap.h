@@ -11,7 +11,7 @@
 #define HQ_STRUCTURE_GAP_H
 
 #include "common/map.h"
-#include "structure/dwarf.h"
+#include "structure/dwarf/dwarf.h"
 #include "structure/elf.h"
 
 struct gaps {

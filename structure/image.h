@@ -5,7 +5,7 @@
 #define HQ_STRUCTURE_IMAGE_H
 
 #include "structure/debugfile.h"
-#include "structure/dwarf.h"
+#include "structure/dwarf/dwarf.h"
 #include "structure/frames.h"
 #include "structure/gap.h"
 #include "structure/plt.h"

@@ -10,7 +10,7 @@
 #define HQ_DB_IMPORT_IMPORT_H
 
 #include "common/err.h"
-#include "db/build.h"
+#include "db/build/build.h"
 #include <stdbool.h>
 #include <stddef.h>
 

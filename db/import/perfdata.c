@@ -7,7 +7,7 @@
 #include "common/file.h"
 #include "common/numbers.h"
 #include "common/search.h"
-#include "db/attribute.h"
+#include "db/build/attribute.h"
 #include "db/generated.h"
 #include "db/import/addresses.h"
 #include "db/import/formats.h"

@@ -7,7 +7,7 @@
 #define HQ_DB_IMPORT_SLICES_H
 
 #include "common/vec.h"
-#include "db/spool.h"
+#include "db/model/spool.h"
 
 enum { SLICES_RUN = 512 << 10 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "db/roles.h"
+#include "db/build/roles.h"
 #include "db/import/target.h"
 #include "db/import/limits.h"
 
@@ -7,7 +7,7 @@
 #include "common/names.h"
 #include "common/str.h"
 #include "db/folding.h"
-#include "db/model_data.h"
+#include "db/model/model_data.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

@@ -20,7 +20,7 @@
 #include "common/vec.h"
 #include "db/import/import.h"
 #include "db/runtimes.h"
-#include "db/model.h"
+#include "db/model/model.h"
 #include "format/measurement.h"
 
 struct import_sum {

@@ -2,7 +2,7 @@
 /*
  * A walk along a copy of a stack, from the registers of a sample outwards, by the unwind information of the files, by
  * what machine code does where there is none (unwind/follow.h), and last by frame pointers. What it finds must be an
- * address in executable code. It is the collector's walk (preload/walk.h) without what that needs to be quick.
+ * address in executable code. It is the collector's walk (preload/walk/walk.h) without what that needs to be quick.
  */
 #ifndef HQ_DB_PERF_WALK_H
 #define HQ_DB_PERF_WALK_H

@@ -28,7 +28,7 @@
  *   ARCH_MACHINE, ARCH_NAME, ARCH_LOADER    its ELF machine, what it is called, the C library's loader
  *   ARCH_VDSO_CLOCK           the vDSO's clock_gettime
  *
- * and what its other files define (walk.h, entry.h, patch/, openmp/fork.h): walk_without_cfi, walk_signal,
+ * and what its other files define (walk/walk.h, signals/entry.h, patch/, openmp/fork.h): walk_without_cfi, walk_signal,
  * walk_behind_switch, walk_found_return, the entries of signal handlers, marked procedures, and libomp's functions that
  * open regions.
  */

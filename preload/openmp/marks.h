@@ -2,7 +2,8 @@
 /*
  * Marks of what a thread works on, as places of its stack: below a mark it runs inside of a parallel region, or waits
  * at the end of one. A walk that comes from outside past a mark puts a node of the mark's kind into the call path
- * (unwind.c), so a sample in any thread of a team names the region, and where that was opened is looked up afterwards.
+ * (walk/unwind.c), so a sample in any thread of a team names the region, and where that was opened is looked up
+ * afterwards.
  *
  * A mark lies in the frame of a function of ours, or of the runtime that called us. One that a jump out of a region
  * (longjmp) has left behind lies in no such frame any more and is passed over; the next one that is set outside of it

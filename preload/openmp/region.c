@@ -2,12 +2,12 @@
 #include "preload/openmp/region.h"
 
 #include "preload/hot.h"
-#include "preload/modules.h"
+#include "preload/walk/modules.h"
 #include "preload/openmp/tasks.h"
 #include "preload/raw.h"
 #include "preload/start.h"
 #include "preload/thread.h"
-#include "preload/vdso.h"
+#include "preload/walk/vdso.h"
 #include "preload/window.h"
 
 #include <string.h>

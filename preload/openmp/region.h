@@ -6,7 +6,7 @@
 #ifndef HQ_PRELOAD_OPENMP_REGION_H
 #define HQ_PRELOAD_OPENMP_REGION_H
 
-#include "preload/lane.h"
+#include "preload/file/lane.h"
 #include "preload/openmp/marks.h"
 
 struct region {

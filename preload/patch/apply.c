@@ -2,16 +2,16 @@
 /* Setting jumps and breakpoints (patch.h): in what is loaded at the start, and in what the loader opens later. */
 #include "preload/patch/patch.h"
 
-#include "preload/image.h"
+#include "preload/file/image.h"
 #include "preload/libc.h"
-#include "preload/module_file.h"
-#include "preload/modules.h"
+#include "preload/walk/module_file.h"
+#include "preload/walk/modules.h"
 #include "preload/options.h"
 #include "preload/patch/jump.h"
 #include "preload/patch/slots.h"
 #include "preload/raw.h"
 #include "preload/text.h"
-#include "preload/trap.h"
+#include "preload/signals/trap.h"
 
 #include <link.h>
 #include <stdlib.h>

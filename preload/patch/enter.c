@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled without vector registers (Makefile): these are still the program's here. So it calls nothing but what is
  * inlined. */
-#include "preload/entry.h"
+#include "preload/signals/entry.h"
 #include "preload/patch/jump.h"
 #include "preload/patch/slots.h"
 #include "preload/patch/visits.h"

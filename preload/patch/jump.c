@@ -6,7 +6,7 @@
 #include "preload/patch/slots.h"
 #include "preload/patch/visits.h"
 #include "preload/reach.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/thread.h"
 #include "unwind/cfi.h"
 

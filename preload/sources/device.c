@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/device.h"
 
-#include "preload/beside.h"
+#include "preload/file/beside.h"
 #include "preload/export.h"
 #include "preload/handler.h"
-#include "preload/names.h"
+#include "preload/file/names.h"
 #include "preload/sources/device_trace.h"
 #include "preload/sources/entries.h"
 #include "preload/thread.h"

@@ -2,10 +2,10 @@
 #include "preload/sources/device_trace.h"
 
 #include "common/hash.h"
-#include "preload/file.h"
+#include "preload/file/file.h"
 #include "preload/lock.h"
 #include "preload/options.h"
-#include "preload/ring.h"
+#include "preload/file/ring.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef HQ_PRELOAD_SOURCES_ENTRIES_H
 #define HQ_PRELOAD_SOURCES_ENTRIES_H
 
-#include "preload/lane.h"
+#include "preload/file/lane.h"
 
 struct entry {
     const void *function;      /* NULL: none */

@@ -5,7 +5,7 @@
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
-#include "preload/image.h"
+#include "preload/file/image.h"
 #include "preload/raw.h"
 #include "preload/sources/entries.h"
 #include "preload/sources/source.h"

@@ -5,10 +5,10 @@
  * asked for, after the program has started; PAPI chooses its signal, which is then kept from the program like our own.
  */
 #include "preload/handler.h"
-#include "preload/interruption.h"
+#include "preload/waits/interruption.h"
 #include "preload/libc.h"
 #include "preload/process.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/perf.h"
 
-#include "preload/blocked.h"
-#include "preload/file.h"
+#include "preload/signals/blocked.h"
+#include "preload/file/file.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
-#include "preload/interruption.h"
+#include "preload/waits/interruption.h"
 #include "preload/openmp/marks.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/sources/perf_ring.h"
 #include "preload/thread.h"
-#include "preload/trap.h"
-#include "preload/vdso.h"
+#include "preload/signals/trap.h"
+#include "preload/walk/vdso.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

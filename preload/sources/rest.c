@@ -3,7 +3,7 @@
 
 #include "preload/arch/arch.h"
 #include "preload/options.h"
-#include "preload/vdso.h"
+#include "preload/walk/vdso.h"
 
 #include <stdatomic.h>
 #include <string.h>

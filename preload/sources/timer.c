@@ -7,14 +7,14 @@
  * them.
  */
 #include "preload/confine.h"
-#include "preload/cut.h"
+#include "preload/file/cut.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
-#include "preload/interruption.h"
+#include "preload/waits/interruption.h"
 #include "preload/libc.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
-#include "preload/signals.h"
+#include "preload/signals/signals.h"
 #include "preload/sources/perf.h"
 #include "preload/sources/rest.h"
 #include "preload/sources/source.h"

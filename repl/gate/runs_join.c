@@ -2,7 +2,7 @@
 /* The runs of each side of a set as one database (runs.h). */
 #include "common/file.h"
 #include "common/mem.h"
-#include "db/build.h"
+#include "db/build/build.h"
 #include "repl/gate/runs.h"
 
 static struct hq_error *join_side(const struct run_set *set, enum run_side side)

@@ -98,7 +98,7 @@ void names_phases(const struct db *db, struct found_names *out)
     for (size_t i = 0; i < db->scope_count; i++) {
         const char *name = db_string(db, db->scopes[i].name);
 
-        /* `phase step`, as rows show it (db/attribute.c). */
+        /* `phase step`, as rows show it (db/build/attribute.c). */
         if (db->scopes[i].kind != SCOPE_PHASE || strncmp(name, "phase ", 6) || strpbrk(name, "\"'"))
             continue;
         if (!is_there(out, 0, name + 6))

@@ -2,7 +2,7 @@
 /* A build of the collector, linked with --wrap=sample, that measures what a sample costs in the handler and prints the
  * median at the end. */
 #include "preload/handler.h"
-#include "preload/lane.h"
+#include "preload/file/lane.h"
 #include "preload/thread.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@ cross=build/collector-aarch64 small=build/hq-collector-aarch64
 make --no-print-directory -j2 ARCH=aarch64 CFLAGS="-O2 -g" >"$TMP/out" 2>"$TMP/err"
 check "it is built" [ $? = 0 ]
 objects=()
-for source in preload/*.c preload/{openmp,sources}/*.c preload/arch/aarch64/*.c; do
+for source in preload/*.c preload/{file,openmp,signals,sources,waits,walk}/*.c preload/arch/aarch64/*.c; do
     [ ! -e "$cross/${source%.c}.o" ] || objects+=("$cross/${source%.c}.o")
 done
 for source in unwind/*.c unwind/arch/aarch64/*.c; do

@@ -6,7 +6,7 @@
  * is left out and counted: paths through a signal, and other stacks than the thread's own. The innermost procedure may
  * have no record (yet), and the loader's code for a first call makes none: who called has a return address more.
  */
-#include "preload/lane.h"
+#include "preload/file/lane.h"
 #include "preload/thread.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
  */
 #define UNW_LOCAL_ONLY
 #include "preload/export.h"
-#include "preload/lane.h"
+#include "preload/file/lane.h"
 #include "preload/thread.h"
 
 #include <dlfcn.h>

@@ -6,7 +6,7 @@ grep -qs dl_find_object /usr/include/dlfcn.h || { skip "the oracle asks the load
 
 : "${CC:=cc}"
 objects=()
-for source in preload/*.c preload/{openmp,patch,sources}/*.c preload/arch/*/*.c; do
+for source in preload/*.c preload/{file,openmp,patch,signals,sources,waits,walk}/*.c preload/arch/*/*.c; do
     [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
 done
 for source in unwind/*.c unwind/arch/*/*.c; do
@@ -16,7 +16,7 @@ $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -f
     tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind_interrupted -lunwind || exit 1
 
 # The same without the loader's answers, as with C libraries before 2.35.
-$CC -c -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -DHQ_FIND_BY_MAPPINGS -o "$TMP/find.o" preload/find.c &&
+$CC -c -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -DHQ_FIND_BY_MAPPINGS -o "$TMP/find.o" preload/walk/find.c &&
     $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/mappings.so" \
         tests/collector/check_unwind.c "${objects[@]/#*\/find.o/$TMP/find.o}" -Wl,--wrap=unwind_interrupted -lunwind || exit 1
 LIBRARY=$TMP/check.so

@@ -37,7 +37,7 @@ def check_links(page, text, linked):
 
 
 def check_files(page, text, linked):
-    """`db/build.h`, `tests/query/*.test`, and pages named alone."""
+    """`db/build/build.h`, `tests/query/*.test`, and pages named alone."""
     for name in re.findall(rf"`(?:\./)?((?:{ROOMS})/[\w./*-]*)`", text):
         check(glob.glob(os.path.join(TOP, name)) or "NAME" in name, f"{page} speaks of {name}, which is not there")
         linked.add(name)

@@ -14,13 +14,13 @@ TOP = os.environ["TOP"]
 NEWER = [
     # What the C library declares.
     (r"pthread_(cond_clockwait|mutex_clocklock|rwlock_clock(rd|wr)lock)|sem_clockwait", "glibc 2.30",
-     ["preload/joining.c", "preload/exact/lock.c", "preload/sleep.c", "tests/programs/interrupts.c", "tests/programs/waiting_calls.h"]),  # ours
+     ["preload/waits/joining.c", "preload/exact/lock.c", "preload/waits/sleep.c", "tests/programs/interrupts.c", "tests/programs/waiting_calls.h"]),  # ours
     (r"gettid|tgkill|getdents64|twalk_r|getcpu|posix_spawn_file_actions_addf?chdir_np", "glibc 2.29 and 2.30", ["tests/programs/named.c"]),
     (r"_dl_find_object|dl_find_object|dlfo_\w+", "glibc 2.35", ["tests/collector/check_unwind.c"]),  # unwind.sh asks
     (r"close_range|CLOSE_RANGE_\w+|closefrom", "glibc 2.34", ["tests/programs/clock.c", "tests/programs/closing.h", "tests/programs/confined.c"]),
     (r"_Fork", "glibc 2.34", ["preload/process.c"]),  # ours, as the next two in preload/
     (r"execveat", "glibc 2.34", ["preload/process.c"]),
-    (r"epoll_pwait2", "glibc 2.35", ["preload/poll.c"]),
+    (r"epoll_pwait2", "glibc 2.35", ["preload/waits/poll.c"]),
     (r"strerror(name|desc)_np|sig(abbrev|descr)_np|mallinfo2|pthread_attr_[gs]etsigmask_np|__libc_single_threaded|__memcmpeq", "glibc 2.32 to 2.35", []),
     (r"timespec_getres|posix_spawn_file_actions_add(closefrom|tcsetpgrp)_np|__rseq_\w+|arc4random\w*|c8rtomb|mbrtoc8", "glibc 2.34 to 2.36", []),
     (r"pidfd_(open|getfd|send_signal|spawnp?|getpid)|process_(madvise|mrelease)|fs(open|mount|config|pick)|open_tree|move_mount|mount_setattr",

@@ -25,7 +25,7 @@ MAY = {
 # Behind one header: nobody else includes the library's own.
 LIBRARIES = {
     "readline/": ["repl/prompt/readline.c"],
-    "libdwarf.h": ["structure/libdwarf.h"],
+    "libdwarf.h": ["structure/dwarf/libdwarf.h"],
     "Zydis/": ["structure/arch/insn_zydis.c"],
     "capstone/": ["structure/arch/insn_capstone.c"],
     "papi.h": ["preload/sources/papi.c", "repl/record/counters.c"],

@@ -2,7 +2,7 @@
 /* fuzz_measurement SECONDS [SEED [FIRST]]: damaged measurement files (fuzz_files.h) through both passes of the build,
  * up to coded values. */
 #include "common/mem.h"
-#include "db/process.h"
+#include "db/build/process.h"
 #include "tests/unit/fuzz_files.h"
 #include "tests/unit/mutate.h"
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "common/mem.h"
 #include "common/units.h"
 #include "db/coded.h"
-#include "db/model.h"
-#include "db/writer.h"
+#include "db/model/model.h"
+#include "db/model/writer.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

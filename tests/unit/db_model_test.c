@@ -5,7 +5,7 @@
 #include "common/vec.h"
 #include "db/db_file.h"
 #include "db/fuse.h"
-#include "db/model.h"
+#include "db/model/model.h"
 #include "format/measurement.h"
 #include "tests/unit/db_tree.h"
 #include "tests/unit/test.h"

@@ -10,7 +10,7 @@
 #include "common/str.h"
 #include "common/vec.h"
 #include "db/fuse.h"
-#include "db/model.h"
+#include "db/model/model.h"
 #include "tests/unit/db_tree.h"
 #include "tests/unit/test.h"
 

@@ -3,7 +3,7 @@
 #include "tests/unit/db_walk.h"
 
 #include "common/hash.h"
-#include "db/model.h"
+#include "db/model/model.h"
 #include "format/measurement.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A device's clock whose offset and drift are known, from what is seen of it on the host's. */
-#include "db/device_clock.h"
+#include "db/build/device_clock.h"
 #include "tests/unit/test.h"
 
 #include <math.h>

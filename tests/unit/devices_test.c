@@ -2,7 +2,7 @@
 /* Queues of devices in measurement files that are as they should be, or damaged. */
 #include "common/file.h"
 #include "common/mem.h"
-#include "db/process.h"
+#include "db/build/process.h"
 #include "tests/unit/test.h"
 
 static const char TEXTS[] = "\0one device\0another device";

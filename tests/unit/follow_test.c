@@ -4,8 +4,8 @@
  * this program and its libraries, every procedure is read as if it had none.
  */
 #include "preload/arch/x86_64/rule.h"
-#include "preload/modules.h"
-#include "preload/recipe.h"
+#include "preload/walk/modules.h"
+#include "preload/walk/recipe.h"
 #include "preload/raw.h"
 #include "tests/unit/test.h"
 

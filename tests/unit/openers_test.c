@@ -3,7 +3,7 @@
 #include "tests/unit/test.h"
 
 #include "common/mem.h"
-#include "db/attribution.h"
+#include "db/build/attribution.h"
 
 static void check_base(const char *name, const char *want)
 {

@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "common/str.h"
 #include "db/export_trace.h"
-#include "db/model.h"
+#include "db/model/model.h"
 #include "format/measurement.h"
 #include "query/grammar/parse.h"
 #include "query/output.h"

@@ -7,7 +7,7 @@
 #ifndef HQ_TESTS_UNIT_PAIR_FUZZ_H
 #define HQ_TESTS_UNIT_PAIR_FUZZ_H
 
-#include "db/model.h"
+#include "db/model/model.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Damage to a database file by what its bytes mean. */
-#include "db/writer.h"
+#include "db/model/writer.h"
 #include "format/database.h"
 #include "tests/unit/db_walk.h"
 #include "tests/unit/mutate.h"

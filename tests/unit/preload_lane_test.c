@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collector's tree: every node and every cell is made once, however the table grows and whatever thread comes by.
  */
-#include "preload/lane.h"
+#include "preload/file/lane.h"
 #include "preload/options.h"
 #include "tests/unit/test.h"
 #include <dirent.h>

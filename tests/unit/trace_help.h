@@ -4,7 +4,7 @@
 #define HQ_TESTS_TRACE_HELP_H
 
 #include "tests/unit/output_help.h"
-#include "db/model.h"
+#include "db/model/model.h"
 #include "query/grammar/parse.h"
 #include "query/query.h"
 

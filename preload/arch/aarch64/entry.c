@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entries of signal handlers (preload/entry.h) on aarch64. The kernel's frame is siginfo, ucontext with what else
- * of the processor's state there is, and a frame record of what was interrupted, which the frame pointer is at; the
- * handler returns to the address in x30.
+ * The entries of signal handlers (preload/signals/entry.h) on aarch64. The kernel's frame is siginfo, ucontext with
+ * what else of the processor's state there is, and a frame record of what was interrupted, which the frame pointer is
+ * at; the handler returns to the address in x30.
  */
-#include "preload/entry.h"
+#include "preload/signals/entry.h"
 
-#include "preload/altstack.h"
+#include "preload/signals/altstack.h"
 
 #include <asm/sigcontext.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
  */
 #include "preload/hot.h"
 #include "preload/raw.h"
-#include "preload/walk.h"
+#include "preload/walk/walk.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Marked procedures (preload/patch/) are replaced instructions of x86-64: here none is marked, and that is said. */
-#include "preload/image.h"
+#include "preload/file/image.h"
 #include "preload/patch/original.h"
 #include "preload/patch/patch.h"
 #include "preload/patch/visits.h"

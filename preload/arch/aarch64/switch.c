@@ -7,7 +7,7 @@
  * setcontext begins with no register is left that leads to the caller of swapcontext: there a path ends with a reason.
  */
 #include "preload/raw.h"
-#include "preload/walk.h"
+#include "preload/walk/walk.h"
 
 #include <stddef.h>
 #include <ucontext.h>

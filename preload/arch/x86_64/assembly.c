@@ -8,7 +8,7 @@
  */
 #include "preload/arch/x86_64/rule.h"
 #include "preload/hot.h"
-#include "preload/walk.h"
+#include "preload/walk/walk.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entries of signal handlers (preload/entry.h) on x86-64. */
-#include "preload/entry.h"
+/* The entries of signal handlers (preload/signals/entry.h) on x86-64. */
+#include "preload/signals/entry.h"
 
 /* Some emulators (QEMU 7) call handlers with a stack that is not aligned, so it is aligned here. */
 __asm__(".pushsection hq_entry, \"ax\", @progbits\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/arch/x86_64/rule.h"
 
-#include "preload/recipe.h"
+#include "preload/walk/recipe.h"
 
 struct follow_rule recipe_rule(const struct follow *f, uint64_t address)
 {

@@ -5,7 +5,7 @@
  * it is the present one.
  */
 #include "preload/raw.h"
-#include "preload/walk.h"
+#include "preload/walk/walk.h"
 
 #include <stddef.h>
 #include <ucontext.h>

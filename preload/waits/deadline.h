@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Relative timeouts of calls that are made again: what is left of them.
+ *
+ *     struct timeout limit = timeout_of(wanted);
+ *     return AGAIN_WHILE_OURS(REAL(ppoll)(fds, count, timeout_left(&limit), mask));
+ *
+ * The first call gets the timeout as it was given, right or wrong. errno is left alone.
+ */
+#ifndef HQ_PRELOAD_WAITS_DEADLINE_H
+#define HQ_PRELOAD_WAITS_DEADLINE_H
+
+#include "preload/walk/vdso.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t deadline_now(void)
+{
+    return (int64_t)vdso_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The end of a timeout that starts now; far away if it is longer than three centuries. */
+static inline int64_t deadline_after(const struct timespec *timeout)
+{
+    if (timeout->tv_sec > 1000000000)
+        return INT64_MAX;
+    return deadline_now() + (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
+}
+
+struct timeout {
+    bool limited, again;
+    int64_t deadline;
+    struct timespec rest;
+};
+
+/* NULL: none. */
+static inline struct timeout timeout_of(const struct timespec *wanted)
+{
+    return wanted ? (struct timeout){.limited = true, .deadline = deadline_after(wanted), .rest = *wanted}
+                  : (struct timeout){0};
+}
+
+/* Returns the time limit for the next call; NULL if there is none. */
+static inline const struct timespec *timeout_left(struct timeout *t)
+{
+    int64_t rest;
+
+    if (!t->limited)
+        return NULL;
+    if (t->again) {
+        rest = t->deadline - deadline_now();
+        rest = rest < 0 ? 0 : rest;
+        t->rest = (struct timespec){rest / 1000000000, rest % 1000000000};
+    }
+    t->again = true;
+    return &t->rest;
+}
+
+/* Like struct timeout, in milliseconds, below 0: no limit. Rounded up, so that the whole time has passed when nothing
+ * is left. */
+struct timeout_ms {
+    int wanted;
+    bool again;
+    int64_t deadline;
+};
+
+static inline struct timeout_ms timeout_of_ms(int wanted)
+{
+    return (struct timeout_ms){wanted, false, wanted > 0 ? deadline_now() + (int64_t)wanted * 1000000 : 0};
+}
+
+static inline int timeout_left_ms(struct timeout_ms *t)
+{
+    int64_t rest;
+
+    if (t->wanted <= 0 || !t->again) {
+        t->again = true;
+        return t->wanted;
+    }
+    rest = t->deadline - deadline_now();
+    return rest > 0 ? (int)((rest + 999999) / 1000000) : 0;
+}
+
+#endif

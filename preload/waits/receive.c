@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sockets with a time limit (SO_RCVTIMEO, SO_SNDTIMEO) and System V queues and semaphores: SA_RESTART does not cover
+ * them. A call that only our signal has ended is made again; on a socket until its limit has passed, when it fails with
+ * EAGAIN as it would have.
+ */
+/* It defines some of these functions inline, and clang exports no function that was defined so before. */
+#undef _FORTIFY_SOURCE
+#include "preload/waits/deadline.h"
+#include "preload/export.h"
+#include "preload/waits/interruption.h"
+#include "preload/raw.h"
+#include "preload/thread.h"
+
+#include <aio.h>
+#include <errno.h>
+#include <poll.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* A thread that must not look at clocks is not interrupted by us either. */
+static int64_t now_if_needed(void)
+{
+    return interruption_possible && !self.clockless ? deadline_now() : 0;
+}
+
+/* Returns the rest of a socket's time limit in nanoseconds; 0: it has passed, below 0: there is none. */
+static int64_t rest_of(int fd, int option, int64_t since)
+{
+    struct timeval limit = {0, 0};
+    socklen_t length = sizeof limit;
+
+    if (raw_getsockopt(fd, SOL_SOCKET, option, &limit, &length) != 0 || (!limit.tv_sec && !limit.tv_usec))
+        return -1;
+    int64_t rest = (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000 - (deadline_now() - since);
+    return rest > 0 ? rest : 0;
+}
+
+/*
+ * Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that
+ * already. The kernel begins its limit anew with each call, so what is left of it is waited for first.
+ */
+static bool again(int fd, int option, int64_t since, uint32_t before)
+{
+    struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
+    int64_t rest;
+    int found;
+
+    if (!interrupted_by_us(before))
+        return false;
+    do {
+        rest = rest_of(fd, option, since);
+        errno = rest == 0 ? EAGAIN : EINTR;
+        if (rest <= 0)
+            return false;
+        found = REAL(ppoll)(&ready, 1, &(struct timespec){rest / 1000000000, rest % 1000000000}, NULL);
+    } while (found == 0 || (found < 0 && interrupted_by_us(before)));
+    return found > 0;
+}
+
+#define UNTIL_DONE(option, call) \
+    do { \
+        int64_t since_ = now_if_needed(); \
+        __typeof__(call) result_; \
+        uint32_t before_ = interruption_begin(); \
+        do \
+            result_ = call; \
+        while (result_ < 0 && errno == EINTR && again(fd, option, since_, before_)); \
+        interruption_end(); \
+        return result_; \
+    } while (0)
+
+EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(read)(fd, buffer, bytes));
+}
+
+EXPORT ssize_t readv(int fd, const struct iovec *parts, int count)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(readv)(fd, parts, count));
+}
+
+EXPORT ssize_t recv(int fd, void *buffer, size_t bytes, int flags)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(recv)(fd, buffer, bytes, flags));
+}
+
+EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, struct sockaddr *restrict from,
+                        socklen_t *restrict length)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(recvfrom)(fd, buffer, bytes, flags, from, length));
+}
+
+EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(recvmsg)(fd, message, flags));
+}
+
+EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(recvmmsg)(fd, messages, count, flags, timeout));
+}
+
+/* Checks the size for the functions that a program compiled with -D_FORTIFY_SOURCE calls; `room` is the buffer's. */
+#define CHECKED(name, ...) \
+    do { \
+        if (bytes > room) \
+            return REAL(name)(__VA_ARGS__); /* which ends the program */ \
+    } while (0)
+
+ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
+EXPORT ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
+{
+    CHECKED(__read_chk, fd, buffer, bytes, room);
+    return read(fd, buffer, bytes);
+}
+
+ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags);
+EXPORT ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags)
+{
+    CHECKED(__recv_chk, fd, buffer, bytes, room, flags);
+    return recv(fd, buffer, bytes, flags);
+}
+
+ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+                       struct sockaddr *restrict from, socklen_t *restrict length);
+EXPORT ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+                              struct sockaddr *restrict from, socklen_t *restrict length)
+{
+    CHECKED(__recvfrom_chk, fd, buffer, bytes, room, flags, from, length);
+    return recvfrom(fd, buffer, bytes, flags, from, length);
+}
+
+/* Returns the error with which connect fails when its time limit has passed. */
+static int too_late(int fd)
+{
+    int domain = AF_UNSPEC;
+    socklen_t bytes = sizeof domain;
+
+    raw_getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes);
+    return domain == AF_UNIX ? EAGAIN : EINPROGRESS;
+}
+
+/* Once more, with this limit. */
+static int connect_for(int fd, const struct sockaddr *address, socklen_t length, int64_t rest)
+{
+    struct timeval limit = {0, 0}, left = {rest / 1000000000, rest % 1000000000 / 1000 + 1};
+    socklen_t bytes = sizeof limit;
+
+    raw_getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &bytes);
+    raw_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
+    int result = REAL(connect)(fd, address, length), error = errno;
+    raw_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    errno = error;
+    return result;
+}
+
+/* Made again it waits for the connection that is under way, for what is left of the limit: nobody else uses the socket
+ * before it is connected. */
+EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    int64_t since = now_if_needed(), rest;
+    uint32_t before = interruption_begin();
+    int result = REAL(connect)(fd, address, length);
+
+    while (result < 0 && errno == EINTR && interrupted_by_us(before)) {
+        rest = rest_of(fd, SO_SNDTIMEO, since);
+        errno = rest == 0 ? too_late(fd) : EINTR;
+        if (rest <= 0)
+            break;
+        result = connect_for(fd, address, length, rest);
+    }
+    return result;
+}
+
+EXPORT int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(accept)(fd, address, length));
+}
+
+EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(accept4)(fd, address, length, flags));
+}
+
+EXPORT ssize_t write(int fd, const void *buffer, size_t bytes)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(write)(fd, buffer, bytes));
+}
+
+EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(writev)(fd, parts, count));
+}
+
+EXPORT ssize_t send(int fd, const void *buffer, size_t bytes, int flags)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(send)(fd, buffer, bytes, flags));
+}
+
+EXPORT ssize_t sendto(int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to, socklen_t length)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(sendto)(fd, buffer, bytes, flags, to, length));
+}
+
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(sendmsg)(fd, message, flags));
+}
+
+EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(sendmmsg)(fd, messages, count, flags));
+}
+
+EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
+{
+    return AGAIN_WHILE_OURS(REAL(msgrcv)(queue, message, bytes, type, flags));
+}
+
+EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
+{
+    return AGAIN_WHILE_OURS(REAL(msgsnd)(queue, message, bytes, flags));
+}
+
+EXPORT int semop(int set, struct sembuf *operations, size_t count)
+{
+    return AGAIN_WHILE_OURS(REAL(semop)(set, operations, count));
+}
+
+EXPORT int semtimedop(int set, struct sembuf *operations, size_t count, const struct timespec *timeout)
+{
+    struct timeout limit = timeout_of(timeout);
+
+    return AGAIN_WHILE_OURS(REAL(semtimedop)(set, operations, count, timeout_left(&limit)));
+}
+
+EXPORT int aio_suspend(const struct aiocb *const list[], int count, const struct timespec *timeout)
+{
+    struct timeout limit = timeout_of(timeout);
+
+    return AGAIN_WHILE_OURS(REAL(aio_suspend)(list, count, timeout_left(&limit)));
+}
