@@ -55,26 +55,17 @@ check "in them" holds "$(share 'work') > 75"
 check "sound" sound
 echo "short threads: $got s of $cpu s"
 
-# The first sample of a thread puts another clock in the place of the first one, which ended some in thousands where it came while that was being set up.
-cat >"$TMP/starts.c" <<'C'
-#include <pthread.h>
-#include <stdio.h>
-static volatile long sum;
-static void *work(void *nothing) { for (int i = 0; i < 30000; i++) sum = sum * 3 + i; return nothing; }
-int main(void)
-{
-    for (int i = 0; i < 5000; i++) {
-        pthread_t thread;
-        if (pthread_create(&thread, 0, work, 0)) return 1;
-        pthread_join(thread, 0);
-    }
-    puts("done");
-}
-C
-$CC -O1 -pthread -o "$TMP/starts" "$TMP/starts.c" || exit 1
-record --clock=perf -e CPUTIME@5000/s -- "$TMP/starts"
-check "thousands of threads begin (ends with $status)" [ $status = 0 ]
-check "and the program comes to its end" grep -qx done "$TMP/out"
+# The first sample of a thread puts another clock in the place of the first one. Where it came while that was being set up the program ended: here one
+# comes at each instruction of that, each in a thread of its own.
+record --clock=perf -e CPUTIME@5000/s -- "$PROGRAMS/clock_starts"
+if [ $status = 77 ]; then
+    skip "no process can be traced here"
+elif ! grep -q 'by the software clock' "$TMP/err"; then
+    skip "the kernel's software clock may not be used here"
+else
+    check "a tick at each instruction that sets a clock up (ends with $status): $(cat "$TMP/out")" [ $status = 0 ]
+    check "some come there" holds "$(awk '{ print $1 }' "$TMP/out") >= 100"
+fi
 # The environment may hold anything.
 for period in 0 1 18446744073709551615; do
     mkdir -p "$TMP/given"
