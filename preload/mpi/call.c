@@ -6,16 +6,26 @@
 #include "preload/mpi/flow.h"
 
 #include <string.h>
-#include <time.h>
 
 enum {
     MPI_FAILED = 1
 }; /* what a call returns that no library has: a weak reference to it was not NULL because of us */
 
-/* The frame of the outermost call under way, 0 none. One that lies inside of what calls now was left by a jump. */
-static __thread uintptr_t outermost;
-static __thread struct flow scratch;
-static __thread struct exact_visit visit; /* of the call under way */
+enum { UNDER_WAY = 8 }; /* calls within callbacks of the program's: as deep as anybody would nest them, twice */
+
+/* The calls under way, outermost first: each but the first was made by a function of the program that the one before it
+ * called back (of an attribute, an error handler, a request of the program's own). One whose frame lies inside of what
+ * calls now was left by a jump. */
+struct under_way {
+    uintptr_t frame;
+    const void *real;
+    uint64_t inside_ns; /* of calls that were made in callbacks: they have their time themselves */
+    bool called_back;
+    struct exact_visit visit;
+};
+static __thread struct under_way under_way[UNDER_WAY];
+static __thread int depth;
+static __thread struct flow scratch; /* empty while MPI runs */
 
 /* ---- Arguments ---- */
 
@@ -121,9 +131,40 @@ static void *real_of(struct wrapper *wrapper, const void *caller)
     return address;
 }
 
-static uint64_t now(void)
+static void leave_to(int deep)
 {
-    return hq_exact_now();
+    while (depth > deep)
+        hq_exact_leave(&under_way[--depth].visit);
+}
+
+/* Likewise, and takes the time, of which what calls in callbacks took is theirs. */
+static uintptr_t invoke_timed(struct call *c)
+{
+    int mine = depth;
+    struct under_way *u = &under_way[mine - 1];
+    uint64_t start = hq_exact_now(), elapsed;
+    uintptr_t result = invoke(c);
+
+    elapsed = hq_exact_now() - start;
+    leave_to(mine);
+    c->time_ns = elapsed > u->inside_ns ? elapsed - u->inside_ns : 0;
+    if (mine > 1)
+        u[-1].inside_ns += elapsed;
+    return result;
+}
+
+/* Is the code of MPI, by how the name of its load module begins, or of the tool for MPI's profiling interface that the
+ * call under way leads to? What these call below it is their own affair. */
+static bool is_of_mpi(const void *address)
+{
+    static const char *const names[] = {"libmpi",  "mca_",     "libmca_",  "ompi_",
+                                        "libompi", "libopen-", "libhcoll", "libucc"};
+    const char *module = hq_exact_module(address);
+
+    for (size_t i = 0; module && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(module, names[i], strlen(names[i])))
+            return true;
+    return !module || hq_exact_together(address, under_way[depth - 1].real);
 }
 
 /* The time of a call belongs to what it sends: in equal parts, to the nanosecond. */
@@ -243,16 +284,18 @@ static void after(const struct call *c, struct flow *flow)
         note_persistent(c, c->wrapper->arguments - 1, flow);
 }
 
-/* Forgets the handles that the call takes away; *message becomes that of the message which it receives. */
-static void look_before(struct request *message, const struct call *c)
+static uintptr_t freed_comm(const struct call *c)
 {
-    *message = (struct request){0};
+    return handle_at(c, call_pointer(c, 0), 0, c->mpi->comm_f2c);
+}
+
+/* Forgets the handles that the call takes away. */
+static void forget_freed(const struct call *c)
+{
     if (c->wrapper->shape == REQUEST_FREE)
         request_forget(call_request(c, 0, 0));
     else if (c->wrapper->shape == COMM_FREE)
-        comm_forget(c->mpi, handle_at(c, call_pointer(c, 0), 0, c->mpi->comm_f2c));
-    else if (c->wrapper->shape == IMRECV)
-        request_take(call_message(c, 3), message);
+        comm_forget(c->mpi, freed_comm(c));
 }
 
 static bool succeeded(const struct call *c, uintptr_t result)
@@ -265,16 +308,18 @@ static bool succeeded(const struct call *c, uintptr_t result)
 
 static uintptr_t make(struct call *c)
 {
+    struct under_way *u = &under_way[depth - 1];
+    uintptr_t result, freed = c->wrapper->shape == COMM_FREE ? freed_comm(c) : 0;
     struct completion completion;
-    struct request message;
-    uint64_t start;
-    uintptr_t result;
+    struct request message = {0};
 
-    look_before(&message, c);
+    forget_freed(c);
+    if (c->wrapper->shape == IMRECV)
+        request_take(call_message(c, 3), &message);
     complete_before(&completion, c);
-    start = now();
-    result = invoke(c);
-    c->time_ns = now() - start;
+    result = invoke_timed(c);
+    if (freed && u->called_back) /* by which it may have been used once more */
+        comm_forget(c->mpi, freed);
     complete_after(&completion, c, succeeded(c, result), &scratch);
     if (succeeded(c, result)) {
         after(c, &scratch);
@@ -290,10 +335,8 @@ static uintptr_t make(struct call *c)
 /* Makes a call without a look at its arguments: for an unknown MPI, and where nothing is moved. */
 static uintptr_t make_plain(struct call *c)
 {
-    uint64_t start = now();
-    uintptr_t result = invoke(c);
+    uintptr_t result = invoke_timed(c);
 
-    c->time_ns = now() - start;
     tell(c, &scratch);
     return result;
 }
@@ -303,26 +346,39 @@ static bool is_wanted(void)
     return EVENT("MPI_CALLS") >= 0 || EVENT("MPI_TIME") >= 0 || EVENT("MPI_SENT") >= 0 || EVENT("MPI_RECEIVED") >= 0;
 }
 
+/* Of a call that MPI makes itself only what it frees counts: so may a callback that ends with the call, by a jump. */
+static uintptr_t make_inside(const struct call *c)
+{
+    if (c->mpi->abi)
+        forget_freed(c);
+    return invoke(c);
+}
+
 uintptr_t call_made(struct wrapper *wrapper, uintptr_t *words, const void *caller)
 {
     struct call c = {.wrapper = wrapper, .word = words, .real = real_of(wrapper, caller)};
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = outermost, result;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), result;
+    int outside;
 
     if (!c.real)
         return MPI_FAILED;
-    if ((before && here < before) || !is_wanted())
+    if (!is_wanted())
         return invoke(&c);
     c.mpi = mpi_of(c.real);
     if (wrapper->language == LANGUAGE_FORTRAN && c.mpi->abi && c.mpi->abi->fortran_is_c)
         return invoke(&c);
+    for (outside = depth; outside && here >= under_way[outside - 1].frame;)
+        outside--;
+    leave_to(outside);
+    if (depth == UNDER_WAY || (depth && is_of_mpi(caller)))
+        return make_inside(&c);
     if (wrapper->shape == ABORT)
         tell(&c, &scratch);
-    if (before)
-        hq_exact_leave(&visit); /* it was left by a jump */
-    outermost = here;
-    hq_exact_enter(c.real, &visit);
+    if (depth)
+        under_way[depth - 1].called_back = true;
+    under_way[depth++] = (struct under_way){.frame = here, .real = c.real};
+    hq_exact_enter(c.real, &under_way[depth - 1].visit);
     result = c.mpi->abi && wrapper->shape != COUNTED ? make(&c) : make_plain(&c);
-    hq_exact_leave(&visit);
-    outermost = 0;
+    leave_to(outside);
     return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A call of MPI by the program, from C or Fortran, as the wrappers see it. Of a call that MPI makes of its own
- * functions below it nothing is counted.
+ * functions below it nothing is counted; what the program calls in a function that MPI calls back counts for itself.
  *
  * A wrapper takes and hands on words, as many as the call has arguments, and knows no types: so handles and pointers of
  * any MPI pass through, and there is one form of call.

@@ -73,6 +73,9 @@ bool hq_exact_wanted_by_program(const char *name);
 /* Are two functions of one load module? Not in signal handlers. */
 bool hq_exact_together(const void *first, const void *second);
 
+/* The file of the load module that holds an address, without its directory: "" of the program itself, NULL: none. */
+const char *hq_exact_module(const void *address); /* ../libc.c */
+
 /* A text in the measurement file, 0 if there is no space. */
 uint32_t hq_exact_text(const char *text);
 
