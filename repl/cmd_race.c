@@ -5,8 +5,6 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/units.h"
-#include "db/sources.h"
-#include "format/measurement.h"
 #include "repl/command.h"
 #include "repl/gate/gate.h"
 #include "repl/gate/looks.h"
@@ -32,9 +30,9 @@ static const struct opt options[] = {
      .help = "run each program N times, and judge at the end; without it they run until it is decided"},
     {.name = "at-most",
      .value = "TIME",
-     .help =
-         "end after this time, decided or not (default: 120s, and up to 300s of runs that are so "
-         "long that 16 pairs do not fit into that); the run that has begun may go on to its end, if it does not hang"},
+     .help = "end within this time, decided or not (default: 120s, and up to 300s of runs that are so "
+             "long that 16 pairs do not fit into that); with it no pair begins that, as long as those before it, would "
+             "not end in time"},
     {.name = "output", .letter = 'o', .value = "SET", .help = "the directory that gets the runs; without it race.runs"},
     {.name = "force", .letter = 'f', .help = "replace the runs that SET holds"},
     {.name = "tolerance",
@@ -64,6 +62,8 @@ struct race {
     struct gate_tolerance tolerance;
     struct gate_looks looks;
     double start;
+    bool strict;  /* --at-most: all of the race is to end in time, also the runs that do not count */
+    double first; /* when the first pair began */
     size_t pairs;
     enum check_outcome outcome; /* of the last look */
     struct check_lines lines;   /* and why */
@@ -97,6 +97,7 @@ static struct hq_error *take_budget(struct race *r)
 
     r->looks.budget = r->looks.fixed ? 0 : TIME_DEFAULT;
     r->looks.patience = r->looks.fixed || text ? 0 : TIME_PATIENCE;
+    r->strict = text;
     if (!text)
         return NULL;
     HQ_TRY(hq_error_prefix(units_parse_seconds(text, &r->looks.budget), "--at-most"));
@@ -207,23 +208,13 @@ static struct hq_error *run_once(struct race *r, enum run_side side, const char 
     return NULL;
 }
 
-/* Whether a process of the run still runs: nobody measures how long it takes from now on. */
-static bool leaves_behind(const char *path)
-{
-    AUTO_FREE char *measurements = file_join(path, HQM_DIRECTORY);
-    AUTO(sources_deinit) struct source_files files = {0};
-    const char *input = measurements;
-    AUTO_ERROR struct hq_error *error = sources_find(&input, 1, &files);
-
-    return !error && sources_look(&files).running;
-}
-
 /* The first run of a program reads its files from the disk, and warms the processor: it is not counted. */
 static struct hq_error *warm_up(struct race *r)
 {
     AUTO_FREE char *path = file_join(r->set.directory, "warm-up.hq");
+    double end = r->strict ? r->start + r->looks.budget : INFINITY;
 
-    for (enum run_side side = RUN_OLD; side < RUN_SIDES && !r->interrupted; side++) {
+    for (enum run_side side = RUN_OLD; side < RUN_SIDES && !r->interrupted && clock_seconds() < end; side++) {
         HQ_TRY(run_once(r, side, path));
         HQ_TRY(file_remove_tree(path));
     }
@@ -259,7 +250,7 @@ static struct hq_error *run_pair(struct race *r)
         if (r->interrupted)
             return NULL;
         run_set_add(&r->set, side, path);
-        r->behind += side == RUN_NEW && leaves_behind(path);
+        r->behind += side == RUN_NEW && repeat_leaves_behind(path);
         HQ_TRY(gate_ask(&r->gate, path, side, r->pairs, r->args->operands.data, r->args->operands.len));
     }
     HQ_TRY(all_compare(r));
@@ -308,10 +299,21 @@ static void look_behind(struct race *r)
                           r->behind));
 }
 
+/* Where all of the race has to end in time: the next pair is expected to take as long as those so far, the first one as
+ * long as the two runs that do not count. */
+static void expect_pair(struct race *r)
+{
+    double now = clock_seconds();
+
+    if (r->strict)
+        r->looks.pair = r->pairs ? (now - r->first) / (double)r->pairs : now - r->start;
+}
+
 static bool decided(struct race *r)
 {
     double family;
 
+    expect_pair(r);
     if (!gate_look(&r->looks, r->pairs, clock_seconds() - r->start, &family))
         return false;
     look(r, family);
@@ -334,36 +336,50 @@ static void tell_progress(struct race *r)
 }
 
 /* A race whose time is too short for its runs is going to be open: better that is known before. */
-static void tell_short(const struct race *r)
+static void tell_short(struct race *r)
 {
-    double pair = 2 * r->longest, pairs = ceil(r->looks.budget / pair);
+    double pair = r->looks.pair, pairs = fmax(0, floor(r->looks.budget / pair - 1));
     char took[UNITS_TEXT];
 
-    if (r->looks.fixed || r->looks.patience > 0 || pairs >= LOOKS_PAIRS_MIN)
+    if (r->looks.fixed || !r->strict || pairs >= LOOKS_PAIRS_MIN)
         return;
     units_format(took, r->longest, DIM_SECONDS);
-    log_note("a run takes up to %s, so about %.0f pair%s fit%s into --at-most, behind the two runs that do not count; "
-             "of what is sampled fewer than %d pairs rarely decide: --at-most %.0fs",
-             took, pairs, pairs == 1 ? "" : "s", pairs == 1 ? "s" : "", LOOKS_PAIRS_MIN,
-             10 * ceil(LOOKS_PAIRS_MIN * pair / 10));
+    log_note(
+        "a run takes up to %s, so %s pair%s fit%s into --at-most, behind the two runs that do not count; of what is "
+        "sampled fewer than %d pairs rarely decide, and one never does: --at-most %.0fs",
+        took, pairs > 0 ? arena_printf(&r->arena, "about %.0f", pairs) : "no", pairs > 1 ? "s" : "",
+        pairs > 1 ? "" : "s", LOOKS_PAIRS_MIN, 10 * ceil((LOOKS_PAIRS_MIN + 1.5) * pair / 10));
+}
+
+/* Whether there is time for the first pair. */
+static bool begin_pairs(struct race *r)
+{
+    expect_pair(r);
+    tell_short(r);
+    r->first = clock_seconds();
+    r->start = r->strict ? r->start : r->first;
+    if (gate_pair_fits(&r->looks, r->first - r->start))
+        return true;
+    r->outcome = CHECK_INCONCLUSIVE;
+    vec_push(&r->lines, "no pair of runs fits into --at-most, behind the two runs that do not count");
+    return false;
 }
 
 static struct hq_error *run_all(struct race *r)
 {
     struct progress progress;
-    struct hq_error *error;
 
     progress_start(&progress, "racing: pairs of runs", r->looks.fixed, true);
-    error = warm_up(r);
-    if (!error && !r->interrupted)
-        tell_short(r);
     r->start = clock_seconds();
-    while (!error && !r->interrupted) {
+    struct hq_error *error = warm_up(r);
+    bool more = !error && !r->interrupted && begin_pairs(r);
+
+    while (more) {
         error = run_pair(r);
         progress_add(&progress, 1);
-        if (error || r->interrupted || decided(r))
-            break;
-        tell_progress(r);
+        more = !error && !r->interrupted && !decided(r);
+        if (more)
+            tell_progress(r);
     }
     progress_finish(&progress);
     return error;
@@ -371,25 +387,11 @@ static struct hq_error *run_all(struct race *r)
 
 /* ---- the verdict ---- */
 
-/* How often a run might do its work to take half a second; 1: nothing shows that this helps. Runs of 0.13 s in such a
- * loop were decided by half as many pairs, those of 0.4 s by more (doc/checks.md). */
-static unsigned often_enough(const struct race *r)
-{
-    double least = INFINITY;
-
-    vec_foreach(q, &r->gate.queries)
-        vec_foreach(row, &(*q)->values.rows)
-            for (size_t i = 0; i < 2 * r->pairs; i++)
-                if (!*row->path && row->dim == DIM_SECONDS && !baseline_waits(row->metric))
-                    least = fmin(least, row->value[i % 2][i / 2]);
-    return least < 0.25 ? (unsigned)fmin(100, ceil(0.5 / fmax(least, 0.005))) : 1;
-}
-
 /* Tells how a race that is not decided would be. */
 static void tell_wanted(const struct race *r, double took)
 {
     char text[UNITS_TEXT];
-    unsigned often = often_enough(r);
+    unsigned often = gate_often_enough(&r->gate, r->pairs);
 
     if (r->wanted > LOOKS_PAIRS_MAX)
         printf("  more than %d runs of each would be needed: let the programs run longer, on a machine that does less "
@@ -417,7 +419,7 @@ static int tell(struct race *r, double took)
         printf("  %s\n", *line);
     if (r->outcome == CHECK_INCONCLUSIVE && r->wanted)
         tell_wanted(r, took);
-    if (!opt_flag(r->args, "quiet", false))
+    if (r->pairs && !opt_flag(r->args, "quiet", false))
         log_hint("hq %s, compare with %s/old.hq: the runs of each side, joined; hq check %s FILE judges other queries",
                  r->set.directory, r->set.directory, r->set.directory);
     return r->outcome == CHECK_FAIL ? HQ_FAILED : r->outcome == CHECK_PASS ? HQ_OK : HQ_INCONCLUSIVE;

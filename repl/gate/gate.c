@@ -196,6 +196,18 @@ enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const st
     return gate_values_judge(&q->values, tolerance, family, arena, lines, wanted);
 }
 
+unsigned gate_often_enough(const struct gate *g, size_t pairs)
+{
+    double least = INFINITY;
+
+    vec_foreach(q, &g->queries)
+        vec_foreach(row, &(*q)->values.rows)
+            for (size_t i = 0; i < 2 * pairs; i++)
+                if (!*row->path && row->dim == DIM_SECONDS && !baseline_waits(row->metric))
+                    least = fmin(least, row->value[i % 2][i / 2]);
+    return least < 0.25 ? (unsigned)fmin(100, ceil(0.5 / fmax(least, 0.005))) : 1;
+}
+
 /* Is it of CPU time, of the whole program, and of no other time? */
 static bool is_blind_to_waiting(const struct gate_query *q)
 {

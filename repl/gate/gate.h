@@ -39,6 +39,10 @@ struct hq_error *gate_ask(struct gate *g, const char *db, enum run_side side, si
 enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const struct gate_tolerance *tolerance,
                                     double family, struct arena *arena, struct check_lines *lines, size_t *wanted);
 
+/* How often a run might do its work to take half a second; 1: nothing shows that this helps. Runs of 0.13 s in such a
+ * loop were decided by half as many pairs, those of 0.4 s by more (doc/checks.md). */
+unsigned gate_often_enough(const struct gate *g, size_t pairs);
+
 /*
  * Time that is waited for is in no CPU time. Where a query of CPU time would pass and the new runs took longer by the
  * clock, by more than half the tolerance and more than chance explains, nothing is known of why: inconclusive. A line

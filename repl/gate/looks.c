@@ -3,13 +3,18 @@
 #include "repl/gate/judge.h"
 #include <math.h>
 
+bool gate_pair_fits(const struct gate_looks *l, double seconds)
+{
+    return !(l->budget > 0) || !(l->pair > 0) || seconds + l->pair <= l->budget;
+}
+
 /* The part of the race that is done, from 0 to 1: a patient one has two ends, by its budget and by its patience. */
 static double done(const struct gate_looks *l, size_t pairs, double seconds)
 {
     double by_count = l->fixed ? (double)pairs / (double)l->fixed : 0,
            by_time = l->budget > 0 ? seconds / l->budget : 0;
 
-    return pairs >= LOOKS_PAIRS_MAX ? 1 : fmin(1, fmax(by_count, by_time));
+    return pairs >= LOOKS_PAIRS_MAX || !gate_pair_fits(l, seconds) ? 1 : fmin(1, fmax(by_count, by_time));
 }
 
 bool gate_look(struct gate_looks *l, size_t pairs, double seconds, double *family)

@@ -4,6 +4,8 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/vec.h"
+#include "db/sources.h"
+#include "format/measurement.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -179,4 +181,14 @@ char *repeat_last_line(const char *log)
     const char *line = text.len ? strrchr(text.s, '\n') : NULL;
 
     return xstrdup(line ? line + 1 : str_cstr(&text));
+}
+
+bool repeat_leaves_behind(const char *path)
+{
+    AUTO_FREE char *measurements = file_join(path, HQM_DIRECTORY);
+    AUTO(sources_deinit) struct source_files files = {0};
+    const char *input = measurements;
+    AUTO_ERROR struct hq_error *error = sources_find(&input, 1, &files);
+
+    return !error && sources_look(&files).running;
 }

@@ -36,6 +36,8 @@ struct hq_error *repeat_record(const struct repeat_words *options, const struct 
                                const char *log, double most, struct repeat_end *out);
 /* The last line of such a log, malloc'ed; "" if there is none. */
 char *repeat_last_line(const char *log);
+/* Whether a process of the run still runs: nobody measures how long it takes from now on. */
+bool repeat_leaves_behind(const char *path);
 
 /* Of a race or a set: where standard input can be read once alone, the first run would have what the others miss. The
  * runs get an empty one then, and a note says so. */

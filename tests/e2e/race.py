@@ -54,9 +54,10 @@ check("inconclusive" not in out or "for i in" not in out, f"and those that it do
 twice = "for i in $(seq 2); do ./take 9; done"
 race(twice, twice, "-n", "2", "-e", "ALLOC", want=0, what="the loop of that advice")
 
-# So few pairs fit into the time that the race is going to be open: that is told before the first one.
-err = race("./take 9", "./take 9", "-e", "ALLOC", "--at-most", "1ms", want=0, what="a time for one pair")[2]
-check(re.search(r"a run takes up to .*, so about 1 pair fits into --at-most, .*: --at-most \d+s", err), f"too little time: {err}")
+# So few pairs fit into the time that the race is going to be open: that is told before the first one. No pair begins that would not end in time.
+out, err = race("./take 9", "./take 9", "-e", "ALLOC", "--at-most", "1ms", want=4, what="a time for no pair")[1:3]
+check(re.search(r"a run takes up to .*, so no pair fits into --at-most, .*: --at-most \d+s", err), f"too little time: {err}")
+check(out.startswith("inconclusive (0 pairs of runs, ") and "no pair of runs fits into --at-most" in out, f"no pair: {out}")
 err = race("./take 9", "./take 9", "-e", "ALLOC", want=0, what="the time that it takes")[2]
 check("fit" not in err, f"enough time: {err}")
 

@@ -363,6 +363,22 @@ TEST(a_race_of_long_runs_goes_on_where_nobody_said_when_to_end)
     CHECK(r.pairs == 5 && r.n == 1);
 }
 
+/* Where the time is to be held no pair begins that would end behind it, and the last look has what is left. */
+TEST(a_race_that_is_to_end_in_time)
+{
+    struct looked r = look_until_the_end((struct gate_looks){.budget = 60, .pair = 32}, 32);
+
+    CHECK(r.pairs == 1 && r.n == 1);
+    r = look_until_the_end((struct gate_looks){.budget = 131, .pair = 12}, 12);
+    CHECK(r.pairs == 10 && r.at[r.n - 1] == 10);
+    r = look_until_the_end((struct gate_looks){.budget = 132, .pair = 12}, 12);
+    CHECK(r.pairs == 11 && r.at[r.n - 1] == 11);
+    CHECK(!gate_pair_fits(&(struct gate_looks){.budget = 60, .pair = 32}, 32));
+    CHECK(gate_pair_fits(&(struct gate_looks){.budget = 64, .pair = 32}, 32));
+    CHECK(gate_pair_fits(&(struct gate_looks){.budget = 60}, 59));
+    CHECK(gate_pair_fits(&(struct gate_looks){.fixed = 9, .pair = 32}, 1000));
+}
+
 /* A side of one run is taken to scatter as the other one does, whichever it is. */
 TEST(one_run_on_a_side)
 {
