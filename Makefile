@@ -191,11 +191,12 @@ $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 # query/output/page/, for builds without esbuild.
 # Columns of the data have short names in it, but for those that tests ask for, and so have names of its own that neither
 # the browser knows nor the data (tests/e2e/page_words.py).
-PAGE_OWN = activate active app attribute brush byGroup choose chosen constant context counts covers decimals doubtful drop each element end \
-  eval exc exclusive expand first hasKids hasTraces hotPath hover inc inclusive inexact inferred interval keep kids largest leaf legend \
-  linear linesOf literal lowest merge node openCostly openers overProfiles owner parent perProfile pivot place problem \
-  procedureOf rebuild render reveal roots saturation selectable selectContext selection several siblings signed slots someChild \
-  spaced sparse stands state tell thinned topValue treeChildren turn unfolded unknown views whole zoomNode
+PAGE_OWN = activate active app attribute base both brush byGroup byKey choose chosen constant context counts covers decimals derived \
+  doubtful drop each element end eval exc exclusive expand first followed hasKids hasTraces hotPath hover hue inc inclusive inexact inferred \
+  interval keep kids largest leaf legend linear linesOf literal lowest marks merge node openCostly openers overProfiles owner panes parent \
+  perProfile pid pivot pixels place present problem procedureOf ranked rebuild render reveal roots saturation selectContext selectable \
+  selection several shapes siblings signed slots someChild spaced sparse stands state tell thinned topValue tops totals treeChildren turn \
+  unfolded units unknown views who whole word words zoomNode
 EMPTY =
 PAGE_MANGLED = ^(call|scope|entity)[A-Z]|^($(subst $(EMPTY) $(EMPTY),|,$(strip $(PAGE_OWN))))$$
 PAGE_KEPT = ^scope(Kind|Name|Shown)$$
