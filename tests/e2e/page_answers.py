@@ -112,6 +112,8 @@ for i, question in enumerate(asked):
         command = driver.find_element("css selector", ".answers code").text
         check(command.startswith("hq marked.hq '") and command.endswith("'"), f"what does not follow says which question does: {command}")
         done = subprocess.run([HQ, "--quiet", "marked.hq", command[len("hq marked.hq '"):-1]], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds(60))
+        told = driver.find_element("css selector", ".answers .warn").text
+        check("not change it. The page has the answer alone, not the visits that it is made of. Of what is chosen" in told, f"and why it does not follow: {told}")
         check("ranks 0" in command and "during" in command and done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
     # Beside other panes that are of what is chosen nothing of the whole run passes for it: one opens it.
     rows, followed = driver.find_element("css selector", ".answers .scroll"), question == "regions"

@@ -30,7 +30,7 @@ export class Answers {
     // What the language has, the page cannot compute; a question that chooses for itself takes no more. Visits have no call paths to choose.
     const kind = / (ranks|threads|during|through|prune|hide) /.test(a.question) ? null : /^(?:(clusters|fold|iterations|phases|routines)|tree|callers|flat|hot path|procedures|loops|lines|files|modules|groups|source|threads)( |$)/.exec(a.question);
     const chosen = kind ? this.app.slice() + (kind[1] ? "" : this.app.shapes()) : "";
-    this.element.append(el("p.warn", {}, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));
+    this.element.append(el("p.warn", {}, told, told && kind?.[1] ? " The page has the answer alone, not the visits that it is made of." : "", chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(d.settings + a.question + chosen))) : null));
     const box = el("div.scroll");
     // In a low pane they would leave the rows no room.
     if (a.notes.length) box.append(el("details", { open: document.querySelector(".panebox")!.clientHeight > 400 }, el("summary.note", {}, `notes: ${a.notes.length}`), ...a.notes.map((note) => el("p.note", {}, plain(note)))));
