@@ -270,6 +270,17 @@ static bool looks_like_regex(const char *name)
     return strstr(name, ".*") || strstr(name, ".+") || strpbrk(name, "^|");
 }
 
+/* Whether `phase "NAME"` would be one. */
+static bool is_phase(const struct tree *t, const char *name)
+{
+    AUTO_FREE char *whole = xasprintf("phase %s", name);
+
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == SCOPE_PHASE && !strcmp(tree_text(t, t->scopes[i].name), whole))
+            return true;
+    return false;
+}
+
 /* `behind`: what is told behind the pattern. */
 static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p,
                                 const char *behind, unsigned kinds, struct regex *regex, struct matches *out)
@@ -293,7 +304,10 @@ static struct hq_error *nothing(const struct query_env *env, const struct tree *
         return NULL;
     }
     str_addf(&text, "nothing matches `%s`%s", shown_text(&arena, p), behind);
-    suggest_text(&near, &text);
+    if (named && kinds & KIND_BIT(SCOPE_PHASE) && is_phase(t, p->text))
+        str_addf(&text, ", but there is a phase of that name: phase \"%s\"", p->text);
+    else
+        suggest_text(&near, &text);
     if (named && looks_like_regex(p->text))
         str_addf(&text, "; a regular expression stands in slashes: /%s/", p->text);
     if (query_setting(env, SETTING_STRICT))
