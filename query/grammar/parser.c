@@ -210,6 +210,19 @@ static bool begins_question(struct parser *p, const struct token *t)
     return word.kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && view_known(word.text);
 }
 
+/* `columns name cputime`: it may be the next of a list. */
+static bool lacks_comma(struct parser *p, const struct token *t)
+{
+    const struct expected_set *set = &p->expected;
+    bool list = false;
+
+    for (size_t i = 0; i < set->len; i++)
+        list |= set->items[i].kind == EXPECTED_MARK && !strcmp(set->items[i].text, ",");
+    return list && expects(p, EXPECTED_CLAUSE) &&
+           (t->kind == TOKEN_STRING ||
+            (t->kind == TOKEN_WORD && !view_known(t->text) && !is_word(t, "of") && !is_word(t, "by")));
+}
+
 /* Words of other languages are known exactly, so they come before guesses. Returns whether it told what to write. */
 static bool add_nearest(struct parser *p, const struct token *t, struct str *out)
 {
@@ -242,6 +255,8 @@ static bool add_nearest(struct parser *p, const struct token *t, struct str *out
         str_add(out, "a comment begins with --\n");
     if (question)
         str_add(out, "a ; stands between two questions\n");
+    if (!foreign && !word && setting < 0 && lacks_comma(p, t))
+        str_addf(out, "if it is one more of the list, a comma stands before it: , %s\n", whole_word(p, t));
     return foreign || word || comment || question;
 }
 
