@@ -17,7 +17,8 @@ enum { FIRST = 512 };
 static struct comm **comms;
 static size_t count, room;
 static _Atomic unsigned lock, forgotten;
-static __thread struct comm *last;
+static __thread struct comm *last; /* may be gone when another thread has forgotten it */
+static __thread uintptr_t last_key;
 static __thread unsigned last_forgotten;
 
 static size_t bytes_of(int peers)
@@ -172,7 +173,7 @@ struct comm *comm_find(const struct mpi *mpi, uintptr_t handle)
     unsigned now = forgotten;
     struct comm *comm, *other;
 
-    if (last && last_forgotten == now && last->handle == key)
+    if (last && last_forgotten == now && last_key == key)
         return last;
     lock_take(&lock);
     comm = look_up(key);
@@ -192,6 +193,7 @@ struct comm *comm_find(const struct mpi *mpi, uintptr_t handle)
         lock_release(&lock);
     }
     last = comm;
+    last_key = key;
     last_forgotten = now;
     return comm;
 }

@@ -27,16 +27,28 @@
 
 enum { TEXTS_MOST = 1 << 22 }; /* bytes of an environment that is read */
 
-/* The variable that tells this process its rank, NULL: it has none. */
+/* In measurements/launch: behind the identity a byte for each rank, not 0 if it has begun. */
+enum { IDENTITY_ROOM = 512, RANKS_MOST = 1 << 24 };
+
+/* Hydra, the launcher of MPICH and Intel MPI, tells this to each rank. */
+#define OF_HYDRA "MPI_LOCALNRANKS"
+
+/* The variable that tells this process its rank, NULL: it has none. As in preload/options.c. */
 static const char *rank_variable(void)
 {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
-                                            "PALS_RANKID"};
+    static const struct {
+        const char *variable, *needs;
+    } ranks[] = {
+        {"OMPI_COMM_WORLD_RANK", NULL},    {"PMI_RANK", OF_HYDRA}, {"PMIX_RANK", NULL},      {"PMI_RANK", NULL},
+        {"MV2_COMM_WORLD_RANK", NULL},     {"PALS_RANKID", NULL},  {"FLUX_TASK_RANK", NULL}, /* often within a step of
+                                                                                                Slurm */
+        {"SLURM_PROCID", "SLURM_STEP_ID"},
+    };
 
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (getenv(variables[i]))
-            return variables[i];
-    return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID") ? "SLURM_PROCID" : NULL;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        if (getenv(ranks[i].variable) && (!ranks[i].needs || getenv(ranks[i].needs)))
+            return ranks[i].variable;
+    return NULL;
 }
 
 /* Reads from /proc of a process texts that end with a zero: its environment, its arguments. */
@@ -85,7 +97,7 @@ static pid_t launcher_of(const char *variable)
 static bool add_common_launcher(struct str *identity, pid_t launcher)
 {
     static const char *const options[] = {"--control-port", "--upstream-host", "--upstream-port"};
-    const char *here = getenv("MPI_LOCALNRANKS"), *all = getenv("PMI_SIZE");
+    const char *here = getenv(OF_HYDRA), *all = getenv("PMI_SIZE");
     AUTO_STR struct str arguments = {0};
     size_t before = identity->len;
 
@@ -101,21 +113,39 @@ static bool add_common_launcher(struct str *identity, pid_t launcher)
     return identity->len > before;
 }
 
-/* All ranks of one launch must find the same text, and no two launches may. */
-static void identify_launch(struct record_place *place, struct str *identity)
+/* The name that the launcher gives the launch, on all nodes; false: none. Of Hydra none counts: it is of what was
+ * around it. */
+static bool add_name_of_launch(struct str *identity, const char *variable)
 {
     const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *pmix = getenv("PMIX_NAMESPACE");
-    const char *variable = rank_variable(), *pals = getenv("PALS_APID");
+    const char *pals = getenv("PALS_APID"), *flux = getenv("FLUX_JOB_ID");
+
+    if (!strcmp(variable, "PMI_RANK") && getenv(OF_HYDRA))
+        return false;
+    if (pmix)
+        str_addf(identity, "pmix %s", pmix);
+    else if (flux && getenv("FLUX_TASK_RANK"))
+        str_addf(identity, "flux %s", flux);
+    else if (job && step)
+        str_addf(identity, "slurm %s.%s", job, step);
+    else if (pals)
+        str_addf(identity, "pals %s", pals);
+    return identity->len > 0;
+}
+
+/* All ranks of one launch must find the same text, and no two launches may, but for those that one rank begins: a shell
+ * in a step of Slurm is a rank, and what it records comes after another (is_again). */
+static void identify_launch(struct record_place *place, struct str *identity)
+{
+    const char *variable = rank_variable();
     struct timespec now;
 
     place->rank = variable ? atoi(getenv(variable)) : -1;
     clock_gettime(CLOCK_REALTIME, &now);
     if (place->rank < 0) {
         str_addf(identity, "process %d %lld.%09ld", (int)getpid(), (long long)now.tv_sec, now.tv_nsec);
-    } else if (job && step) {
-        str_addf(identity, "slurm %s.%s", job, step);
-    } else if (pmix || pals) {
-        str_addf(identity, "%s %s", pmix ? "pmix" : "pals", pmix ? pmix : pals);
+    } else if (add_name_of_launch(identity, variable)) {
+        place->once = place->rank < RANKS_MOST;
     } else {
         pid_t launcher = launcher_of(variable);
 
@@ -240,16 +270,32 @@ static struct hq_error *write_identity(const struct record_place *place, const c
     return nothing_written(place);
 }
 
+/* Has this rank begun a recording of this launch already? */
+static bool is_again(const struct record_place *place, int fd)
+{
+    char begun = 0;
+
+    return place->once && pread(fd, &begun, 1, IDENTITY_ROOM + place->rank) == 1 && begun;
+}
+
+static void set_begun(const struct record_place *place, int fd, bool begun)
+{
+    char byte = begun;
+
+    if (place->once && pwrite(fd, &byte, 1, IDENTITY_ROOM + place->rank) < 0)
+        return; /* then another one of this rank joins it */
+}
+
 /* measurements/launch holds the identity, and is locked while somebody decides. A launch without files found no room
  * for them, or has not come to one: it counts only where no lock tells whether it lives. */
 static struct hq_error *decide(const struct record_place *place, const char *identity, bool force, int fd)
 {
-    char old[512] = "";
+    char old[IDENTITY_ROOM] = "";
     bool has_locks = flock(fd, LOCK_EX) == 0;
 
     if (pread(fd, old, sizeof old - 1, 0) < 0)
         return nothing_written(place);
-    if (!strcmp(old, identity))
+    if (!strcmp(old, identity) && !is_again(place, fd))
         return NULL;
     if (((old[0] && !has_locks) || has_recording(place)) && !force)
         return refuse(place);
@@ -286,8 +332,11 @@ static struct hq_error *claim(struct record_place *place, const char *identity, 
     int fd = open_launch(place);
     struct hq_error *error = fd < 0 ? nothing_written(place) : decide(place, identity, force, fd);
 
-    if (!error)
+    if (!error) {
+        set_begun(place, fd, true);
+        place->claimed = true;
         place->life = open_lock_of_life(place);
+    }
     if (!error && place->life >= 0)
         lock(place->life, LOCK_SH | LOCK_NB);
     if (fd >= 0)
@@ -300,10 +349,16 @@ static void take_back(const struct record_place *place)
 {
     static const char *const names[] = {HQP_NAME, "running", "launch"};
     AUTO_FREE char *launch = file_join(place->measurements, "launch");
+    int fd = open(launch, O_RDWR | O_CLOEXEC);
 
-    if (has_recording(place))
+    if (fd >= 0 && place->claimed)
+        set_begun(place, fd, false);
+    if (has_recording(place)) {
+        if (fd >= 0)
+            close(fd);
         return;
-    int fd = open(launch, O_RDWR | O_CLOEXEC), life = place->life >= 0 ? dup(place->life) : open_lock_of_life(place);
+    }
+    int life = place->life >= 0 ? dup(place->life) : open_lock_of_life(place);
     bool alone = (fd < 0 || flock(fd, LOCK_EX) == 0) && (life < 0 || flock(life, LOCK_EX | LOCK_NB) == 0);
 
     for (size_t i = 0; alone && !has_recording(place) && i < sizeof names / sizeof *names; i++) {

@@ -78,6 +78,8 @@ struct record_place {
     bool begun;         /* the program has run: what is there stays */
     uint64_t launch;    /* the same in all processes of one launch */
     int rank;           /* -1: `hq record` was not started by a parallel launcher */
+    bool once;          /* the rank may record once in its launch, */
+    bool claimed;       /* and does now */
     int life;           /* descriptor of the lock that says that the recording is being made; -1 none */
 };
 

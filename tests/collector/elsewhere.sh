@@ -50,6 +50,35 @@ proxy 1 4712
 again
 check "but not of two launchers" [ "$(value files):$(tail -n 1 "$TMP/err" | grep -c 'holds a recording already')" = 2:1 ]
 
+# The launcher's name of a launch joins its ranks, each once: what a rank records next of that name, as from a shell in a step of Slurm, is another recording.
+task() { env "$@" "$HQ" record -o "$DB" -- "$PROGRAMS/ends" return 2>>"$TMP/err"; }
+for names in "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID" "SLURM_JOB_ID=7 SLURM_STEP_ID=0 PMIX_NAMESPACE=slurm.pmix.7.0 PMIX_RANK" \
+    "PALS_APID=x PALS_RANKID" "FLUX_JOB_ID=f FLUX_TASK_RANK"; do
+    rm -rf "$DB"
+    # shellcheck disable=SC2086 # several words
+    for rank in 0 1 1; do task $names=$rank; done
+    again
+    check "$names: two ranks, each once" [ "$(value files):$(tail -n 1 "$TMP/err" | grep -c 'holds a recording already')" = 2:1 ]
+done
+# shellcheck disable=SC2086
+env $names=1 "$HQ" record --force -o "$DB" -- "$PROGRAMS/ends" return 2>>"$TMP/err"
+# shellcheck disable=SC2086
+env $names=0 "$HQ" record --force -o "$DB" -- "$PROGRAMS/ends" return 2>>"$TMP/err"
+again
+check "and with --force they make it anew" [ "$(value files)" = 2 ]
+rm -rf "$DB"
+env FLUX_JOB_ID=f FLUX_TASK_RANK=0 "$HQ" record -o "$DB" -- "$TMP/nothing" 2>>"$TMP/err"
+task FLUX_JOB_ID=f FLUX_TASK_RANK=0
+again
+check "what could not be started does not count" [ "$(value files)" = 1 ]
+for variables in "MPI_LOCALNRANKS=1 PMI_RANK=3" "FLUX_JOB_ID=f FLUX_TASK_RANK=3"; do
+    rm -rf "$DB"
+    # shellcheck disable=SC2086
+    task ${variables/#MPI/SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=0 PMIX_NAMESPACE=slurm.pmix.7.0 PMIX_RANK=0 MPI}
+    "$HQ" "$DB" 'threads per rank columns rank' >"$TMP/out" 2>&1
+    check "$variables: rank 3" grep -Eq '(^| )rank 3( |$)' "$TMP/out"
+done
+
 # A real file system of that kind.
 mkdir -p "$TMP/branch" "$TMP/fuse"
 if command -v mergerfs >/dev/null && [ -w /dev/fuse ] && mergerfs -o cache.files=off "$TMP/branch" "$TMP/fuse" 2>/dev/null; then
