@@ -437,7 +437,7 @@ static int check_all(struct runner *r)
 
 static int run(const struct opt_args *args)
 {
-    struct runner r = {.args = args};
+    struct runner r = {.args = args, .checks = {.began = time(NULL)}};
     struct hq_error *error;
 
     if (args->operands.len < 2)

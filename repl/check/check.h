@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/vec.h"
 #include <stdio.h>
+#include <time.h>
 
 enum check_outcome { CHECK_PASS, CHECK_FAIL, CHECK_INCONCLUSIVE, CHECK_ERROR, CHECK_OUTCOMES };
 
@@ -26,6 +27,7 @@ struct check {
 struct checks {
     struct arena arena;
     VEC(struct check) all;
+    time_t began; /* the command */
 };
 
 void checks_deinit(struct checks *c); /* report.c */

@@ -5,6 +5,7 @@
 #include "common/progress.h"
 #include "repl/check/check.h"
 #include <string.h>
+#include <unistd.h>
 
 void checks_deinit(struct checks *c)
 {
@@ -121,6 +122,9 @@ static struct hq_error *write_report(const char *path, const struct str *text)
 
 /* ---- JUnit XML: a test suite per file of queries ---- */
 
+/* In the form that Ant's schema and that of Jenkins have: in the order of the elements, and with all that either wants.
+ */
+
 static void xml_lines(const struct check *c, struct str *out)
 {
     for (size_t i = 0; i < c->lines.len; i++) {
@@ -129,56 +133,92 @@ static void xml_lines(const struct check *c, struct str *out)
     }
 }
 
+static void junit_name(const struct check *c, struct str *out)
+{
+    if (c->line)
+        str_addf(out, "line %u: ", c->line);
+    xml_escape(out, c->name);
+}
+
 static void junit_case(const struct check *c, struct str *out)
 {
-    static const char *const tags[] = {NULL, "failure", "skipped", "error"};
+    static const char *const tags[] = {NULL, "failure", "skipped", "error"}, *const types[] = {NULL, "failed",
+                                                                                               "inconclusive", "error"};
 
     str_add(out, "    <testcase classname=\"");
     xml_escape(out, c->file);
     str_add(out, "\" name=\"");
-    if (c->line)
-        str_addf(out, "line %u: ", c->line);
-    xml_escape(out, c->name);
+    junit_name(c, out);
     str_addf(out, "\" time=\"%.3f\"", c->seconds);
-    if (c->outcome == CHECK_PASS && !c->lines.len) {
+    if (c->outcome == CHECK_PASS) {
         str_add(out, "/>\n");
         return;
     }
-    if (c->outcome == CHECK_PASS) {
-        str_add(out, ">\n      <system-out>");
-        xml_lines(c, out);
-        str_add(out, "</system-out>\n    </testcase>\n");
-        return;
-    }
-    str_addf(out, ">\n      <%s message=\"", tags[c->outcome]);
+    str_addf(out, ">\n      <%s type=\"%s\" message=\"", tags[c->outcome], types[c->outcome]);
     xml_escape(out, c->lines.len ? c->lines.data[0] : "");
     str_add(out, "\">");
     xml_lines(c, out);
     str_addf(out, "</%s>\n    </testcase>\n", tags[c->outcome]);
 }
 
-static void junit_suite(const struct checks *c, const char *file, struct str *out)
+/* A test that passed has no place for what it found: that is the output of its suite. */
+static void junit_passed(const struct checks *c, const char *file, struct str *out)
 {
+    str_add(out, "    <system-out>");
+    vec_foreach(one, &c->all)
+        if (!strcmp(one->file, file) && one->outcome == CHECK_PASS && one->lines.len) {
+            junit_name(one, out);
+            str_add(out, "\n");
+            xml_lines(one, out);
+            str_add(out, "\n");
+        }
+    str_add(out, "</system-out>\n    <system-err/>\n");
+}
+
+static void junit_place(const struct checks *c, struct str *out)
+{
+    char host[256] = "", began[sizeof "2000-01-01T00:00:00"] = "";
+    struct tm tm;
+
+    gethostname(host, sizeof host - 1);
+    str_add(out, " hostname=\"");
+    xml_escape(out, *host ? host : "localhost");
+    if (gmtime_r(&c->began, &tm))
+        strftime(began, sizeof began, "%Y-%m-%dT%H:%M:%S", &tm);
+    str_addf(out, "\" timestamp=\"%s\"", began);
+}
+
+static void junit_suite(const struct checks *c, const char *file, size_t id, struct str *out)
+{
+    AUTO_FREE char *directory = file_dirname(file);
     size_t counts[CHECK_OUTCOMES] = {0}, n = 0;
+    double seconds = 0;
 
     vec_foreach(one, &c->all)
         if (!strcmp(one->file, file)) {
             counts[one->outcome]++;
+            seconds += one->seconds;
             n++;
         }
-    str_add(out, "  <testsuite name=\"");
+    str_addf(out, "  <testsuite id=\"%zu\" name=\"", id);
     xml_escape(out, file);
-    str_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", n, counts[CHECK_FAIL],
-             counts[CHECK_ERROR], counts[CHECK_INCONCLUSIVE]);
+    str_add(out, "\" package=\"");
+    xml_escape(out, directory);
+    str_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"", n,
+             counts[CHECK_FAIL], counts[CHECK_ERROR], counts[CHECK_INCONCLUSIVE], seconds);
+    junit_place(c, out);
+    str_add(out, ">\n    <properties/>\n");
     vec_foreach(one, &c->all)
         if (!strcmp(one->file, file))
             junit_case(one, out);
+    junit_passed(c, file, out);
     str_add(out, "  </testsuite>\n");
 }
 
 struct hq_error *check_junit_write(const struct checks *c, const char *path)
 {
     AUTO_STR struct str out = {0};
+    size_t suites = 0;
 
     str_add(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for (size_t i = 0; i < c->all.len; i++) {
@@ -188,7 +228,7 @@ struct hq_error *check_junit_write(const struct checks *c, const char *path)
         for (size_t k = 0; k < i; k++)
             seen |= !strcmp(c->all.data[k].file, file);
         if (!seen)
-            junit_suite(c, file, &out);
+            junit_suite(c, file, suites++, &out);
     }
     str_add(&out, "</testsuites>\n");
     return write_report(path, &out);

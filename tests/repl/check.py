@@ -116,7 +116,30 @@ hq("a.hq", "fail.hq", "open.hq", "wrong.hq", "--junit", "j.xml", "--markdown", "
 suites = xml.etree.ElementTree.parse(f"{TMP}/j.xml").getroot()
 counts = [(s.get("name"), s.get("tests"), s.get("failures"), s.get("errors"), s.get("skipped")) for s in suites]
 check(counts == [("fail.hq", "2", "1", "0", "0"), ("open.hq", "1", "0", "0", "1"), ("wrong.hq", "2", "0", "1", "0")], f"JUnit: {counts}")
-check("where cputime.x > 35%" in suites[0][0].get("name"), "JUnit names the query")
+check("where cputime.x > 35%" in suites[0].find("testcase").get("name"), "JUnit names the query")
+
+
+def is_junit(path):
+    """As Ant's schema has it, which is the strictest (JUnit.xsd of Windy Road), and as Jenkins' xUnit has it: what differs from them."""
+    wrong = []
+    for number, suite in enumerate(xml.etree.ElementTree.parse(path).getroot()):
+        cases = suite.findall("testcase")
+        of = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+        wrong += [f"{a} of {suite.get('name')}" for a in ("name", "package", "hostname") if not suite.get(a)]
+        wrong += ["id"] * (suite.get("id") != str(number)) + ["tests"] * (suite.get("tests") != str(len(cases)))
+        wrong += [a for a, tag in of.items() if suite.get(a) != str(len(suite.findall(f"testcase/{tag}")))]
+        wrong += ["timestamp"] * (not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.get("timestamp", "")))
+        wrong += [f"time of {e.tag}" for e in [suite, *cases] if not re.fullmatch(r"\d+\.\d{3}", e.get("time", ""))]
+        wrong += ["sum of times"] * (abs(sum(float(c.get("time")) for c in cases) - float(suite.get("time"))) > 0.001 * (len(cases) + 1))
+        wrong += [f"order of {suite.get('name')}"] * ([e.tag for e in suite] != ["properties"] + ["testcase"] * len(cases) + ["system-out", "system-err"])
+        wrong += [f"in {c.get('name')}" for c in cases if not c.get("classname") or len(c) > 1 or any(e.tag not in of.values() or not e.get("type") for e in c)]
+    return wrong
+
+
+check(is_junit(f"{TMP}/j.xml") == [], f"JUnit as its schemas want it: {is_junit(f'{TMP}/j.xml')}")
+hq("a.hq", "pass.hq", "--verbose", "--junit", "p.xml")
+passed = xml.etree.ElementTree.parse(f"{TMP}/p.xml").getroot()[0]
+check(is_junit(f"{TMP}/p.xml") == [] and "line 1: " in passed.find("system-out").text, f"what passed checks found: {read('p.xml')}")
 rows = [line for line in read("m.md").splitlines() if line.startswith("| ")]
 check([r.split("|")[1].strip() for r in rows[1:]] == ["**error**", "**FAIL**", "inconclusive", "pass", "pass"], f"Markdown, the gravest first: {rows}")
 check(all(r.count("|") - r.count("\\|") == 4 for r in rows), f"Markdown rows have three cells: {rows}")
