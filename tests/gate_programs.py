@@ -2,7 +2,7 @@
 """The programs of the pools of tests/soak/gate_pool.py, by the name of the pool. A family is recorded side by side: NAME.a and NAME.b are one
 program, NAME+N has a part of it N % slower. `first` is the pool that the rules of the gate were chosen by, `second` and `short` have
 other programs and confirm them: `short` has programs of a tenth of a second, of which many rounds are cheap. By `hours` what baselines make of other
-hours was chosen, and `elsewhere` has one other program of each kind and confirms that."""
+hours was chosen, and `elsewhere` has one other program of each kind and confirms that. `anew` confirms the rules as they are, by short programs."""
 
 import os
 
@@ -111,6 +111,9 @@ SETS = {
         xz=same("xz", "-1", "-k", "-f", "-c", f"{TMP}/text"), mpi=factors(program("mpirun", "-n", "2", f"{PROGRAMS}/mpi_ring", "400"), 20, 50),
         mixture=factors(program(f"{PROGRAMS}/mixture", "850"), 10, 20), sort=same("sort", "-k2", f"{TMP}/text"),
         gcc=same("gcc", "-O2", "-c", "-o", f"{TMP}/some.o", f"{TMP}/some.c")),
+    "anew": lambda: families(
+        cxx40=factors(planted(40, "30000"), 10), bzip=same("bzip2", "-k", "-c", f"{TMP}/text"),
+        perl=same("perl", "-e", "for (1..2000000) { $h{$_ % 977} = chr(65 + $_ % 26); $s += length $h{$_ % 13} } print $s")),
     "elsewhere": lambda: families(
         zstd=same("zstd", "-q", "-9", "-c", f"{TMP}/text"), lz=same("xz", "-0", "-k", "-f", "-c", f"{TMP}/some.json"),
         halo=factors(program("mpirun", "-n", "2", f"{PROGRAMS}/mpi_halo", "1500"), 20, 50), bzip=same("bzip2", "-k", "-c", f"{TMP}/text"),

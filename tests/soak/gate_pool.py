@@ -4,7 +4,7 @@
 
 Records a pool of runs once: HQ_ROUNDS (150) rounds, each of which runs every program in a random order, the unchanged ones twice, under a load
 that changes (HQ_LOAD=none: what others run is the load). Then build/tools/gate_draws draws pairs of sets of consecutive rounds from it,
-so that drift stays in them, and lets hq's own code judge each. HQ_SET (first, second, short, hours, elsewhere; tests/gate_programs.py) says which programs. HQ_PROGRAMS='cxx40.* cxx40+10' is for these programs alone, without the simulation. HQ_POOL names a directory for the runs, which is gone on with if it is there;
+so that drift stays in them, and lets hq's own code judge each. HQ_SET (first, second, short, hours, elsewhere, anew; tests/gate_programs.py) says which programs. HQ_PROGRAMS='cxx40.* cxx40+10' is for these programs alone, without the simulation. HQ_POOL names a directory for the runs, which is gone on with if it is there;
 without it they go with the test."""
 
 import fnmatch
