@@ -259,6 +259,23 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     calls = [r["values"] for r in ask(db, "procedures where mpi_calls.x > 0 columns mpi_calls.x")["rows"] if r["name"] != "MPI_Comm_free"]
     check(sum(count(n) for n, in calls) == 3 * (2 + 5 * 9 + 1 + 4), f"{program}: calls are {calls}")
 
+    # Between two halves all send 24 bytes by 4 calls, and each root its own; MPI_Scan goes from rank to rank above.
+    program, db = f"between-{mpi}", f"between-{mpi}.hq"
+    status, out, err = run(f"mpicc.{mpi}", "-w", "-o", program, f"{SOURCES}_between.c")
+    check(status == 0, err)
+    status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 4, f"./{program}", env=ENVIRONMENT)
+    check(status == 0, f"{program}: status {status}: {err[-500:]}")
+    parts = [({(a, b) for a in range(4) for b in range(4) if a // 2 != b // 2}, 4, 24), ({(a, b) for b in range(4) for a in range(b)}, 1, 12),
+             ({(0, 2), (0, 3)}, 1, 20), ({(0, 3), (1, 3)}, 2, 16), ({(2, 0), (3, 0)}, 1, 28)]
+    want = {(a, b): [sum(n * ((a, b) in pairs) for pairs, n, _ in parts), sum(size * ((a, b) in pairs) for pairs, _, size in parts)]
+            for a in range(4) for b in range(4) if a != b}
+    rows = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
+    check(rows == {f"{a} -> {b}": v for (a, b), v in want.items() if v[0]}, f"{program}: messages are {rows}")
+    rows = {int(rank): [sent, came] for sent, came, rank in
+            (r["values"] for r in ask(db, "threads per rank where rank >= 0 columns mpi_sent, mpi_received, rank")["rows"])}
+    sums = {rank: [sum(v[1] for (a, b), v in want.items() if pair(a, b) == rank) for pair in (lambda a, b: a, lambda a, b: b)] for rank in range(4)}
+    check(rows == sums, f"{program}: sent and received are {rows}, not {sums}")
+
     with open(f"{TMP}/hidden.c", "w") as f:
         f.write(HIDDEN)
     program, db = f"./hidden-{mpi}", f"hidden-{mpi}.hq"
