@@ -48,7 +48,9 @@ enum insn_form {
     INSN_FORM_ADD_SCALED,    /* reg = base + source * scale */
     INSN_FORM_ADD_VALUE,     /* reg = source + value */
     INSN_FORM_LOAD,          /* mov or movslq displacement(base, index, scale), reg; width bytes */
-    INSN_FORM_COMPARE,       /* cmp $value, reg */
+    INSN_FORM_STORE,         /* mov source, displacement(base) */
+    INSN_FORM_COMPARE,       /* cmp $value, reg, or memory: reg is none then */
+    INSN_FORM_SUBTRACT,      /* sub $value, reg */
     INSN_FORM_MASK,          /* and $value, reg */
     INSN_FORM_JUMP_REGISTER, /* jmp *reg, call *reg */
     INSN_FORM_JUMP_MEMORY,   /* jmp *displacement(base, index, scale) */
@@ -59,6 +61,7 @@ struct insn_detail {
     uint8_t base, index, scale, width;
     bool is_signed;          /* what is loaded, or added and scaled, is extended by its sign */
     uint64_t value;          /* immediate, displacement or address */
+    uint64_t displacement;   /* of memory, where there is an immediate, too */
     uint32_t writes;         /* a bit for each register that it may write, those that a call clobbers left out */
     bool clobbers;           /* a call: the caller-saved registers are lost */
     bool relative;           /* it depends on where it stands */

@@ -5,12 +5,14 @@
  *     lea table(%rip), B;  movslq (B,I,4), T;  add B, T;  jmp *T         offsets from the table
  *     jmp *table(,I,8)   or   mov table(,I,8), T;  jmp *T                addresses
  *     lea table(%rip), B;  jmp *(B,I,8)                                  addresses
+ *     lea 0(,I,4), J;  lea table(%rip), B;  mov (J,B,1), T;  cltq; ...   offsets, where nothing is optimised
  *
  * and on aarch64, with offsets of one, two or four bytes (in instructions, or bytes) from a label:
  *
  *     adrp, add B = table;  ldrb T, [B, I];  adr L, label;  add T, L, T, sxtb #2;  br T
  *
- * with cmp $N, I; ja default before it. Registers are followed backwards in the order of the code, which is
+ * with cmp $N, I; ja default before it (where nothing is optimised I may be compared in memory, or kept there since a
+ * copy of it was). Registers are followed backwards in the order of the code, which is
  * enough because compilers keep these instructions together; only the lea may be far away, outside a loop.
  */
 #include "structure/arch/arch.h"
@@ -117,6 +119,31 @@ static bool memory_table(const struct image *image, const struct cfg *g, uint32_
     return true;
 }
 
+/* mov (J,B,1), T: one of the two registers is I * 4, and the other one the table. */
+static bool split_table(const struct image *image, const struct cfg *g, uint32_t at, const struct insn_detail *d,
+                        struct table_form *out)
+{
+    uint8_t parts[2] = {d->base, d->index};
+
+    for (int i = 0; i < 2; i++) {
+        struct insn_detail scaled;
+        uint32_t made = definition(image, g, at, parts[i], WINDOW, &scaled);
+
+        if (made == CFG_NONE || scaled.form != INSN_FORM_ADD_SCALED || scaled.base != INSN_NO_REGISTER ||
+            scaled.scale != d->width || !constant(image, g, at, parts[1 - i], &out->table))
+            continue;
+        *out = (struct table_form){.table = out->table + d->value,
+                                   .offsets = true,
+                                   .is_signed = true,
+                                   .width = d->width,
+                                   .scale = 1,
+                                   .index = scaled.source,
+                                   .load = made};
+        return true;
+    }
+    return false;
+}
+
 /* jmp *T after add B, T: one of the two was loaded from the table, and the other one is the table. */
 static bool sum_table(const struct image *image, const struct cfg *g, uint32_t add, const struct insn_detail *d,
                       struct table_form *out)
@@ -127,8 +154,10 @@ static bool sum_table(const struct image *image, const struct cfg *g, uint32_t a
         struct insn_detail load;
         uint32_t at = definition(image, g, add, parts[i], WINDOW, &load);
 
-        if (at != CFG_NONE && load.form == INSN_FORM_LOAD && load.scale == 4 && load.width == 4 &&
-            memory_table(image, g, at, &load, out))
+        if (at == CFG_NONE || load.form != INSN_FORM_LOAD || load.width != 4)
+            continue;
+        if (load.scale == 4 ? memory_table(image, g, at, &load, out)
+                            : load.scale == 1 && split_table(image, g, at, &load, out))
             return true;
     }
     return false;
@@ -180,6 +209,46 @@ static bool find_form(const struct image *image, const struct cfg *g, uint32_t j
     return false;
 }
 
+static bool is_same_place(const struct insn_detail *a, const struct insn_detail *b)
+{
+    return a->base != INSN_NO_REGISTER && a->base == b->base && a->displacement == b->displacement &&
+           a->index == INSN_NO_REGISTER && b->index == INSN_NO_REGISTER;
+}
+
+/* Before an instruction: does a register hold what is stored there? By `mov S, place`, maybe with a copy in front. */
+static bool is_copy_of(const struct image *image, const struct cfg *g, uint32_t before, uint8_t reg,
+                       const struct insn_detail *place)
+{
+    struct insn_detail store, copy;
+
+    if (before < 2)
+        return false;
+    detail_at(image, g, before - 1, &store);
+    if (!is_same_place(&store, place))
+        return false;
+    if (store.form != INSN_FORM_STORE)
+        return store.form == INSN_FORM_LOAD && store.reg == reg;
+    detail_at(image, g, before - 2, &copy);
+    return store.source == reg || (copy.form == INSN_FORM_COPY && ((copy.source == reg && copy.reg == store.source) ||
+                                                                   (copy.reg == reg && copy.source == store.source)));
+}
+
+/* The index is loaded behind the branch, where nothing is optimised: cmp $N, place, or a copy of it; ja; mov place, I.
+ */
+static size_t bound_in_memory(const struct image *image, const struct cfg *g, uint32_t load,
+                              const struct insn_detail *place)
+{
+    struct insn_detail d;
+
+    if (load < 2 || g->insns.data[load - 1].kind != INSN_BRANCH)
+        return MAX_ENTRIES;
+    detail_at(image, g, load - 2, &d);
+    if ((d.form != INSN_FORM_COMPARE && d.form != INSN_FORM_SUBTRACT) || d.value >= MAX_ENTRIES)
+        return MAX_ENTRIES;
+    bool known = d.reg == INSN_NO_REGISTER ? is_same_place(&d, place) : is_copy_of(image, g, load - 2, d.reg, place);
+    return known ? (size_t)d.value + 1 : MAX_ENTRIES;
+}
+
 /* cmp $N, I or and $N, I before the load: N + 1 entries. Without one the table ends where its targets do. */
 static size_t bound(const struct image *image, const struct cfg *g, const struct table_form *form)
 {
@@ -190,6 +259,8 @@ static size_t bound(const struct image *image, const struct cfg *g, const struct
         detail_at(image, g, i, &d);
         if ((d.form == INSN_FORM_COMPARE || d.form == INSN_FORM_MASK) && d.reg == index && d.value < MAX_ENTRIES)
             return (size_t)d.value + 1;
+        if (d.form == INSN_FORM_LOAD && d.reg == index)
+            return bound_in_memory(image, g, i, &d);
         if (d.form == INSN_FORM_COPY && d.reg == index)
             index = d.source;
         else if (d.reg == index || lost_in_call(image, &d, index))

@@ -147,6 +147,8 @@ static enum insn_form form_of(unsigned id, const cs_x86_op *op, int count)
 
     switch (id) {
     case X86_INS_LEA:
+        if (second == X86_OP_MEM && op[1].mem.base == X86_REG_INVALID && !op[1].mem.disp)
+            return INSN_FORM_ADD_SCALED;
         return second == X86_OP_MEM && op[1].mem.base == X86_REG_RIP ? INSN_FORM_ADDRESS : INSN_FORM_OTHER;
     case X86_INS_MOV:
     case X86_INS_MOVABS:
@@ -156,9 +158,12 @@ static enum insn_form form_of(unsigned id, const cs_x86_op *op, int count)
             return INSN_FORM_LOAD;
         if (wide && second == X86_OP_IMM && (id == X86_INS_MOV || id == X86_INS_MOVABS))
             return INSN_FORM_ADDRESS;
+        if (op[0].type == X86_OP_MEM && second == X86_OP_REG)
+            return INSN_FORM_STORE;
         return wide && second == X86_OP_REG ? INSN_FORM_COPY : INSN_FORM_OTHER;
     case X86_INS_ADD: return wide && second == X86_OP_REG ? INSN_FORM_ADD : INSN_FORM_OTHER;
-    case X86_INS_CMP: return to_register && second == X86_OP_IMM ? INSN_FORM_COMPARE : INSN_FORM_OTHER;
+    case X86_INS_CMP: return second == X86_OP_IMM ? INSN_FORM_COMPARE : INSN_FORM_OTHER;
+    case X86_INS_SUB: return wide && second == X86_OP_IMM ? INSN_FORM_SUBTRACT : INSN_FORM_OTHER;
     case X86_INS_AND: return to_register && second == X86_OP_IMM ? INSN_FORM_MASK : INSN_FORM_OTHER;
     case X86_INS_JMP:
         if (op[0].type == X86_OP_MEM)
@@ -175,7 +180,7 @@ static void read_memory(const cs_x86_op *op, uint64_t next, struct insn_detail *
     out->index = number(op->mem.index);
     out->scale = op->mem.index == X86_REG_INVALID ? 0 : (uint8_t)op->mem.scale;
     out->width = op->size;
-    out->value = (uint64_t)op->mem.disp;
+    out->value = out->displacement = (uint64_t)op->mem.disp;
     if (op->mem.base == X86_REG_RIP)
         out->value += next;
 }
@@ -204,6 +209,8 @@ void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, st
         out->reg = number(op[0].reg);
     if (count > 1 && op[1].type == X86_OP_REG)
         out->source = number(op[1].reg);
+    if (out->form == INSN_FORM_ADD_SCALED)
+        out->source = out->index;
     out->clobbers = in->id == X86_INS_CALL || in->id == X86_INS_LCALL;
     enum insn_kind kind = kind_of(in->id, true);
     out->relative = count && op[0].type == X86_OP_IMM &&

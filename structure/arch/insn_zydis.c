@@ -75,7 +75,7 @@ static void read_memory(const ZydisDecodedOperand *m, uint64_t next, struct insn
     out->index = number(m->mem.index);
     out->scale = m->mem.scale;
     out->width = (uint8_t)(m->size / 8);
-    out->value = (uint64_t)m->mem.disp.value;
+    out->value = out->displacement = (uint64_t)m->mem.disp.value;
     if (m->mem.base == ZYDIS_REGISTER_RIP)
         out->value += next;
 }
@@ -83,23 +83,27 @@ static void read_memory(const ZydisDecodedOperand *m, uint64_t next, struct insn
 static enum insn_form form_of(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op)
 {
     bool to_register = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
-    bool wide = to_register && op[0].size >= 32;
+    bool wide = to_register && op[0].size >= 32, by_value = op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 
     switch (in->mnemonic) {
-    case ZYDIS_MNEMONIC_LEA: return op[1].mem.base == ZYDIS_REGISTER_RIP ? INSN_FORM_ADDRESS : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_LEA:
+        if (op[1].mem.base == ZYDIS_REGISTER_NONE && !op[1].mem.disp.value)
+            return INSN_FORM_ADD_SCALED;
+        return op[1].mem.base == ZYDIS_REGISTER_RIP ? INSN_FORM_ADDRESS : INSN_FORM_OTHER;
     case ZYDIS_MNEMONIC_MOV:
     case ZYDIS_MNEMONIC_MOVSXD:
     case ZYDIS_MNEMONIC_MOVZX:
         if (wide && op[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
             return INSN_FORM_LOAD;
-        if (wide && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && in->mnemonic == ZYDIS_MNEMONIC_MOV)
+        if (wide && by_value && in->mnemonic == ZYDIS_MNEMONIC_MOV)
             return INSN_FORM_ADDRESS;
+        if (op[0].type == ZYDIS_OPERAND_TYPE_MEMORY && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
+            return INSN_FORM_STORE;
         return wide && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? INSN_FORM_COPY : INSN_FORM_OTHER;
     case ZYDIS_MNEMONIC_ADD: return wide && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? INSN_FORM_ADD : INSN_FORM_OTHER;
-    case ZYDIS_MNEMONIC_CMP:
-        return to_register && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? INSN_FORM_COMPARE : INSN_FORM_OTHER;
-    case ZYDIS_MNEMONIC_AND:
-        return to_register && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? INSN_FORM_MASK : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_CMP: return by_value ? INSN_FORM_COMPARE : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_SUB: return wide && by_value ? INSN_FORM_SUBTRACT : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_AND: return to_register && by_value ? INSN_FORM_MASK : INSN_FORM_OTHER;
     case ZYDIS_MNEMONIC_JMP:
         if (op[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
             return INSN_FORM_JUMP_MEMORY;
@@ -121,6 +125,8 @@ static void read_operands(const ZydisDecodedOperand *op, size_t count, uint64_t 
         out->reg = number(op[0].reg.value);
     if (count > 1 && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
         out->source = number(op[1].reg.value);
+    if (out->form == INSN_FORM_ADD_SCALED)
+        out->source = out->index;
 }
 
 void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
