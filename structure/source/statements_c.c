@@ -27,9 +27,12 @@ struct branch {   /* of a conditional of the preprocessor, while it is open */
 struct scanner {
     const char *at, *end;
     uint32_t line, above;
-    bool fresh; /* nothing but blanks since the line began */
+    bool fresh;      /* nothing but blanks since the line began */
+    uint32_t atomic; /* line of the directive of a statement that has not ended yet, 0: none */
+    bool in_atomic;  /* that is a block */
     VEC(struct token) tokens;
     VEC(struct branch) branches;
+    struct statements *out;
 };
 
 static const struct {
@@ -40,6 +43,13 @@ static const struct {
 
 static void add_token(struct scanner *s, char kind)
 {
+    if (s->atomic && s->above && kind == '{') {
+        s->in_atomic = true;
+    } else if (s->atomic && kind == (s->in_atomic ? '}' : ';')) {
+        vec_push(&s->out->arrays, (struct line_span){s->atomic, s->line});
+        s->atomic = 0;
+        s->in_atomic = false;
+    }
     vec_push(&s->tokens, (struct token){s->line, s->above, kind});
     s->above = 0;
 }
@@ -135,6 +145,23 @@ static void end_branch(struct scanner *s, struct branch *b)
         s->tokens.len = b->start;
 }
 
+/* #pragma omp atomic, at `pragma`. */
+static bool is_atomic(const struct scanner *s)
+{
+    static const char *const parts[] = {"pragma", "omp", "atomic"};
+    const char *at = s->at;
+
+    for (size_t i = 0; i < 3; i++) {
+        size_t n = strlen(parts[i]);
+
+        if ((size_t)(s->end - at) < n || memcmp(at, parts[i], n) != 0)
+            return false;
+        for (at += n; at < s->end && isblank((unsigned char)*at); at++)
+            ;
+    }
+    return true;
+}
+
 /* A line that begins with #. */
 static void directive(struct scanner *s)
 {
@@ -147,6 +174,8 @@ static void directive(struct scanner *s)
     name = s->at;
     open = s->branches.len ? &vec_last(&s->branches) : NULL;
     if (is_next(s, "pragma")) {
+        if (is_atomic(s))
+            s->atomic = line;
         skip_line(s, false);
         s->above = above ? above : line;
         return;
@@ -423,7 +452,7 @@ static void drop_none(struct statements *out)
 
 void statements_of_c(const char *text, size_t size, struct statements *out)
 {
-    struct scanner s = {.at = text, .end = text + size, .line = 1, .fresh = true};
+    struct scanner s = {.at = text, .end = text + size, .line = 1, .fresh = true, .out = out};
 
     *out = (struct statements){0};
     scan(&s);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FEW = 16 }; /* rounds that compilers unroll at most */
 
@@ -33,9 +34,10 @@ struct scanner {
     struct str text; /* of the statement so far */
     uint32_t first, last;
     unsigned long label;
-    char quote;     /* that is open */
-    bool continues; /* & ends the last line */
-    uint32_t above; /* line of the first directive behind the last statement, 0: none */
+    char quote;      /* that is open */
+    bool continues;  /* & ends the last line */
+    uint32_t above;  /* line of the first directive behind the last statement, 0: none */
+    uint32_t atomic; /* line of `!$omp atomic` behind it, 0: none */
     VEC(struct open_do) open;
     VEC(struct branch) branches;
     VEC(struct label) labels; /* of the procedure so far */
@@ -247,15 +249,15 @@ static void statement(struct scanner *s)
     } else if ((behind = labels_of(text))) {
         vec_push(&s->out->gotos, (struct plain_line){s->first});
         go_back(s, behind);
-    } else if (is_array(text)) {
-        vec_push(&s->out->arrays, (struct line_span){s->first, s->last});
+    } else if (s->atomic || is_array(text)) {
+        vec_push(&s->out->arrays, (struct line_span){s->atomic ? s->atomic : s->first, s->last});
     } else if (s->first != s->last) {
         vec_push(&s->out->parts, (struct line_span){s->first, s->last});
     }
     /* Several loops may end in one labelled statement, ENDDO or not. */
     while (s->label && s->open.len && vec_last(&s->open).label == s->label)
         close_loop(s);
-    s->above = 0;
+    s->above = s->atomic = 0;
 }
 
 static void finish(struct scanner *s)
@@ -290,6 +292,24 @@ static bool is_directive(const char *at, const char *end)
 {
     return end - at > 4 && ((at[1] == '$' && isalpha((unsigned char)at[2])) ||
                             (isalpha((unsigned char)at[1]) && isalpha((unsigned char)at[2]) && at[4] == '$'));
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* !$omp atomic */
+static bool is_atomic(const char *at, const char *end)
+{
+    size_t n = strlen("$omp"), word = strlen("atomic");
+
+    if (end - at < 6 || strncasecmp(at + 1, "$omp", n))
+        return false;
+    at = skip_blanks(at + 1 + n, end);
+    return (size_t)(end - at) >= word && !strncasecmp(at, "atomic", word);
 }
 
 /* Adds the text of a line to the statement; a semicolon ends it. */
@@ -342,13 +362,6 @@ static void take_label(struct scanner *s, const char **at, const char *end)
     }
 }
 
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && isspace((unsigned char)*at))
-        at++;
-    return at;
-}
-
 static void line_of_free(struct scanner *s, const char *at, const char *end, uint32_t line)
 {
     if (!s->continues) {
@@ -397,6 +410,7 @@ static void scan_line(struct scanner *s, const char *at, const char *end, uint32
     } else if (is_directive(first, end) && !s->continues) {
         finish(s);
         s->above = s->above ? s->above : line;
+        s->atomic = is_atomic(first, end) ? line : s->atomic;
     }
 }
 

@@ -94,6 +94,27 @@ TEST(loops_of_fixed_fortran)
     finds(statements_of_fixed, "c$omp parallel do\n      do i = 1, n\n      x(i) = 0\n      end do\n", "1:2:2:4:2");
 }
 
+/* A statement with its directive, as first-last. */
+static void finds_atomic(statements_scan *scan, const char *text, uint32_t first, uint32_t last)
+{
+    struct statements s;
+
+    scan(text, strlen(text), &s);
+    CHECK(s.arrays.len == (first ? 1 : 0));
+    if (s.arrays.len)
+        CHECK(s.arrays.data[0].first == first && s.arrays.data[0].last == last);
+    statements_deinit(&s);
+}
+
+TEST(atomic_statements_are_tried_again)
+{
+    finds_atomic(statements_of_c, "x();\n#pragma omp  atomic update\n  f[(i)] +=\n 2;\ny();\n", 2, 4);
+    finds_atomic(statements_of_c, "#pragma omp atomic capture\n{\n v = x;\n x += 2;\n}\n{ y(); }\n", 1, 5);
+    finds_atomic(statements_of_c, "#pragma omp parallel\n{ x(); }\n/* #pragma omp atomic */ y();\n", 0, 0);
+    finds_atomic(statements_of_free, "b = 1\n!$OMP ATOMIC\n a(i) = a(i) + &\n 1\nb = 2\n", 2, 4);
+    finds_atomic(statements_of_free, "!$omp end atomic\na = 1\n!$omp single\nb = 2\n", 0, 0);
+}
+
 TEST(arrays_short_loops_and_gotos)
 {
     const char *text =

@@ -42,6 +42,21 @@ NOINLINE double nest(int steps, int n, int m, const double *w)
     return s + t;
 }
 
+/* The machine tries an atomic sum again until nobody else was there: a loop, but none of the source. */
+/*! scatter: source loops item item/link item/link/sum */
+NOINLINE void scatter(double *to, const int *from, const int *first, int n)
+{
+#pragma omp for schedule(dynamic) nowait
+    for (int i = 0; i < n; i++) {                     /* @item */
+        for (int k = first[i]; k < first[i + 1]; k++) /* @link */
+            if (to[from[k]] > 0) {
+                say(from[k]);
+#pragma omp atomic /* @sum */
+                to[from[k]] += to[i];
+            }
+    }
+}
+
 NOINLINE void say(long i)
 {
     __asm__ volatile("" ::"r"(i) : "memory");
@@ -52,7 +67,10 @@ int main(int argc, char **argv)
     double w[64] = {argc};
     double sum = 0;
 
+    int first[3] = {0, 1, argc}, from[2] = {0, 1};
+
     (void)argv;
+    scatter(w, from, first, 2);
 #pragma omp parallel reduction(+ : sum)
     sum += sums(60, 60, w) + nest(3, 60, 60, w);
     return sum > 3;
