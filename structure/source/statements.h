@@ -38,9 +38,9 @@ struct statements {
     VEC(struct loop_statement) loops; /* in the order of the text: parents come first */
     VEC(struct plain_line) gotos;     /* ascending */
     VEC(struct plain_line) ifs;       /* C, ascending: in which one begins */
-    VEC(struct line_span)
-    arrays; /* ascending: statements over whole arrays or sections of them, loops of their own; and
-               atomic ones of OpenMP with their directive, which are tried again */
+    /* Ascending: statements over whole arrays or sections of them, loops of their own; and atomic ones of OpenMP with
+     * their directive, which are tried again. */
+    VEC(struct line_span) arrays;
     VEC(struct line_span) rounds; /* Fortran, ascending: from a labelled statement to the last GOTO back to it */
     VEC(struct line_span) parts;  /* Fortran, ascending: other statements that are written over several lines */
 };
