@@ -204,6 +204,9 @@ static void *take_space(size_t bytes)
 {
     for (;;) {
         struct chunk *chunk = atomic_load(&file.current), *next;
+
+        if (!chunk)
+            return NULL; /* a forked child before its first sample */
         void *space = carve(chunk, bytes);
 
         if (space) {

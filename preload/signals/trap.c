@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/signals/trap.h"
 
-#include "preload/signals/blocked.h"
+#include "preload/export.h"
 #include "preload/file/cut.h"
+#include "preload/file/file.h"
+#include "preload/signals/blocked.h"
 #include "preload/hot.h"
 #include "preload/file/image.h"
 #include "preload/libc.h"
+#include "preload/options.h"
 #include "preload/patch/patch.h"
 #include "preload/process.h"
 #include "preload/raw.h"
@@ -14,12 +17,15 @@
 #include "preload/sources/perf.h"
 #include "preload/sources/timer.h"
 #include "preload/text.h"
+#include "preload/thread.h"
 
 #include <elf.h>
 #include <link.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/utsname.h>
 
 /* Handles a SIGTRAP that is not ours: one that the program raises (int3) or that somebody sends has the effect that it
@@ -51,7 +57,7 @@ void trap_forget(void)
 
 /* This thread's clock is left here, another's at its next sample. A filter of system calls may forbid timers: then the
  * clock goes on. A child of vfork has its parent's memory. */
-static COLD void yield(bool all)
+static COLD void yield(bool all, const char *why)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
 
@@ -61,10 +67,16 @@ static COLD void yield(bool all)
     if (all)
         all_are_theirs = true;
     timer_take_over();
-    if (!atomic_flag_test_and_set(&told))
-        image_warn("the program has perf events that send SIGTRAP, of which the kernel keeps one for a thread: threads "
-                   "with such events are sampled by timers, and all threads where events are inherited or another's");
+    if (file_header() && !atomic_flag_test_and_set(&told))
+        image_warn(why);
 }
+
+static const char HAS_EVENTS[] =
+    "the program has perf events that send SIGTRAP, of which the kernel keeps one for a thread: threads "
+    "with such events are sampled by timers, and all threads where events are inherited or another's";
+static const char IS_TRACED[] = "the program has itself traced, by who would take the SIGTRAP of the software clock "
+                                "for a breakpoint: it is sampled "
+                                "by timers from there on";
 
 /* It is no thread of this process, and has the storage of one. */
 static bool is_child_of_vfork(void)
@@ -80,7 +92,7 @@ static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info,
     bool blocked = (!outside.strange || is_child_of_vfork()) && blocked_is();
 
     if (!done && !outside.strange && info->si_code == KERNEL_TRAP_PERF)
-        yield(false); /* an event that was opened by a bare system call, or by somebody else */
+        yield(false, HAS_EVENTS); /* an event that was opened by a bare system call, or by somebody else */
     if (!done && blocked)
         done = blocked_waits(info, context);
     reach_leave(&outside);
@@ -100,17 +112,49 @@ static HOT ARCH_HANDLER void on_trap(int number, siginfo_t *info, void *context)
     cut_guard(context);
     perf_overflow(context);
     if (__builtin_expect(trap_is_theirs(), 0))
-        yield(false);
+        yield(false, HAS_EVENTS);
     reach_leave(&outside);
+}
+
+/* It may be a forked child, which has no file before its first sample, and could not tell. */
+static void yield_and_tell(bool all, const char *why)
+{
+    if (process_is_this() && guard_enter()) {
+        thread_lane();
+        guard_leave_at(thread_here());
+    }
+    yield(all, why);
+}
+
+static void before_event(const long a[6])
+{
+    const uint64_t *bits = &((const union kernel_event *)a[0])->whole.bits;
+
+    if (raw_readable((uint64_t)bits) == 1 && *bits & KERNEL_EVENT_SIGTRAP)
+        yield_and_tell(*bits & KERNEL_EVENT_INHERIT || ((pid_t)a[1] != 0 && (pid_t)a[1] != raw_gettid()), HAS_EVENTS);
 }
 
 void trap_watch(long number, const long a[6])
 {
-    const uint64_t *bits = &((const union kernel_event *)a[0])->whole.bits;
+    if (number == SYS_perf_event_open)
+        before_event(a);
+    else if (number == SYS_ptrace && a[0] == PTRACE_TRACEME)
+        yield_and_tell(true, IS_TRACED);
+}
 
-    if (number != SYS_perf_event_open || raw_readable((uint64_t)bits) != 1 || !(*bits & KERNEL_EVENT_SIGTRAP))
-        return;
-    yield(*bits & KERNEL_EVENT_INHERIT || ((pid_t)a[1] != 0 && (pid_t)a[1] != raw_gettid()));
+/* The result of a request that reads is not the kernel's, so the C library's function makes it. */
+EXPORT long ptrace(enum __ptrace_request request, ...)
+{
+    long a[6] = {request};
+    va_list list;
+
+    va_start(list, request);
+    for (int i = 1; i < 4; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (options.active)
+        trap_watch(SYS_ptrace, a);
+    return REAL(ptrace)(request, a[1], a[2], a[3]);
 }
 
 /* Go takes all signals behind the C library's back, and ends the program at one that it does not know. Its programs

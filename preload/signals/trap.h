@@ -23,6 +23,7 @@ bool trap_is_go(void);
 /*
  * The program makes this system call. Before it opens a perf event that sends SIGTRAP, the thread that will have the
  * event changes from the software clock to a timer; where that is another one, or where threads inherit it, all do.
+ * So do all before its parent becomes its tracer (PTRACE_TRACEME), who takes a SIGTRAP for a breakpoint or a step.
  */
 void trap_watch(long number, const long a[6]);
 

@@ -58,6 +58,50 @@ ${CC:-cc} -O1 -o "$TMP/later" "$TMP/later.c" && ${CC:-cc} -O1 -o "$TMP/urges" "$
 record -e REALTIME@1000/s -- "$TMP/later" "$TMP/urges"
 check "signals handed on later: the program ends well" [ $status = 7 ]
 
+# A child that its own parent traces, without a program in between: the parent takes each SIGTRAP for its breakpoint.
+cat >"$TMP/parent.c" <<'C'
+#define _GNU_SOURCE
+#include "burn.h"
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    int status, traps = 0, others = 0;
+    pid_t child = fork();
+
+    (void)words;
+    if (child == 0) {
+        burn(0.1); /* it has its clock by then */
+        if (count > 1) syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
+        else ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGUSR1);
+        burn(0.2);
+        raise(SIGTRAP);
+        burn(0.2);
+        _exit(7);
+    }
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+        int number = WSTOPSIG(status);
+        traps += number == SIGTRAP;
+        others += number != SIGTRAP && number < 32;
+        ptrace(PTRACE_CONT, child, 0L, number < 32 ? 0L : (long)number);
+    }
+    printf("%d traps, %d other signals\n", traps, others);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+C
+${CC:-cc} -O1 -Itests/programs -o "$TMP/parent" "$TMP/parent.c" || exit 1
+for way in "" bare; do
+    record -e CPUTIME@1000/s -- "$TMP/parent" $way
+    check "traced by its parent${way:+, $way}: ends as it would" [ $status = 7 ]
+    check "traced by its parent${way:+, $way}: its signals are seen, and no SIGTRAP of ours: $(cat "$TMP/out")" grep -qx '1 traps, 1 other signals' "$TMP/out"
+    check "traced by its parent${way:+, $way}: and is measured" holds "$(share burn) > 50"
+done
+
 # One inside, the other outside: each has its own signal.
 profiler=$(ls /usr/lib/*/libprofiler.so.0 2>/dev/null | head -1)
 if [ "$profiler" ]; then

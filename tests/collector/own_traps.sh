@@ -13,12 +13,12 @@ check "the events tell of each hit" grep -qx "10 of 10" "$TMP/alone"
 
 # lost: of the program's signals.
 lost() { awk '{ print $3 - $1 }' "$TMP/out"; }
-for kind in own inherited other bare-own bare-inherited bare-other; do
+for kind in own forked inherited other bare-own bare-inherited bare-other; do
     "$PROGRAMS/own_traps" $kind $ROUNDS >"$TMP/alone"
     record -e CPUTIME@4000/s --clock=perf -- "$PROGRAMS/own_traps" $kind $ROUNDS
     check "$kind: ends as without hq" [ $status = 0 ]
     case $kind in
-    own | inherited) check "$kind: as many signals as without hq" cmp "$TMP/alone" "$TMP/out" ;;
+    own | forked | inherited) check "$kind: as many signals as without hq" cmp "$TMP/alone" "$TMP/out" ;;
     # A thread that runs already, or learns of its event by the first signal, changes then: one can be lost.
     *) check "$kind: signals are lost once a thread at most" holds "$(lost) >= 0 && $(lost) <= 2" ;;
     esac

@@ -105,7 +105,15 @@ int main(int argc, char **argv)
     want = rounds;
     sigaction(SIGTRAP, &action, NULL);
     kind += by_instruction ? 5 : 0;
-    if (!strcmp(kind, "own")) {
+    if (!strcmp(kind, "forked")) { /* a child, before anything else */
+        int status;
+        pid_t child = fork();
+
+        if (child)
+            return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        watch(0, false, by_instruction);
+        work(NULL);
+    } else if (!strcmp(kind, "own")) {
         watch(0, false, by_instruction);
         work(NULL);
     } else if (!strcmp(kind, "other")) {
