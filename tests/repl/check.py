@@ -146,6 +146,19 @@ check(all(r.count("|") - r.count("\\|") == 4 for r in rows), f"Markdown rows hav
 out, err = hq("a.hq", "pass.hq", "--markdown", "-")
 check(out.startswith("### hq check: all 2 checks passed\n"), f"Markdown instead of TAP: {out}")
 
+# A set of a race keeps to what its last look might spend: chance is not asked twice.
+os.mkdir(f"{TMP}/raced")
+for i, (old, new) in enumerate(((10, 11.9), (10.3, 11.9), (9.8, 11.6), (10.1, 12.1))):
+    database(f"raced/{2 * i + 1}.hq", f=old, g=20)
+    database(f"raced/{2 * i + 2}.hq", f=new, g=20)
+database("raced/old.hq", f=40.2, g=80)
+database("raced/new.hq", f=47.5, g=80)
+write("raced.hq", "procedures\n")
+for family, want, word in (("0.01", 1, "rose: cputime"), ("1e-9", 4, "inconclusive")):
+    write("raced/runs.txt", f"hq runs 1\n# family {family}\n" + "".join(f"{'new' if i % 2 == 0 else 'old'} {i}.hq\n" for i in range(1, 9)))
+    out, err = hq("raced", "raced.hq", want=want)
+    check(word in out, f"a race that might spend {family}: {out}")
+
 # Baselines
 write("base.hq", "procedures limit 2\ntree\nloops\nprocedures compare with same.hq\ninfo\n")
 out, err = hq("a.hq", "base.hq", "--update")
