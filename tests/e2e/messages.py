@@ -258,6 +258,9 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     check(rows == {"0 -> 1": up, "1 -> 2": up, "2 -> 0": up, "0 -> 2": down, "2 -> 1": down, "1 -> 0": down}, f"{program}: messages are {rows}")
     calls = [r["values"] for r in ask(db, "procedures where mpi_calls.x > 0 columns mpi_calls.x")["rows"] if r["name"] != "MPI_Comm_free"]
     check(sum(count(n) for n, in calls) == 3 * (2 + 5 * 9 + 1 + 4), f"{program}: calls are {calls}")
+    (took,), = (r["values"] for r in ask(db, "procedures of MPI_Comm_free columns mpi_time")["rows"])
+    own = sum(float(line.split()[1]) for line in out.splitlines() if line.startswith("freeing "))
+    check(0 < took <= own, f"{program}: MPI_Comm_free and what it calls back took {took} s, by the program's clock {own}")
 
     # Between two halves all send 24 bytes by 4 calls, and each root its own; MPI_Scan goes from rank to rank above.
     program, db = f"between-{mpi}", f"between-{mpi}.hq"
