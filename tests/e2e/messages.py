@@ -270,6 +270,7 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     check(status == 0, f"{program}: status {status}: {err[-500:]}")
     parts = [({(a, b) for a in range(4) for b in range(4) if a // 2 != b // 2}, 4, 24), ({(a, b) for b in range(4) for a in range(b)}, 1, 12),
              ({(0, 2), (0, 3)}, 1, 20), ({(0, 3), (1, 3)}, 2, 16), ({(2, 0), (3, 0)}, 1, 28)]
+    parts += [({(a, b)}, 2, 4 * (1 + (a ^ b)) + (8 if (a + b) % 2 else 4)) for a in range(4) for b in range(4) if a != b]       # in place
     want = {(a, b): [sum(n * ((a, b) in pairs) for pairs, n, _ in parts), sum(size * ((a, b) in pairs) for pairs, _, size in parts)]
             for a in range(4) for b in range(4) if a != b}
     rows = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
