@@ -46,8 +46,8 @@ PLAIN = """program plain
 end program
 """
 
-# Legal programs that a look at what they gave back would end: communicators that are freed before a receive is complete, and no types of no elements (which
-# MPICH takes).
+# Receives of which nothing comes. Legal programs that a look at what they gave back would end: communicators that are freed before a receive is
+# complete, and no types of no elements (which MPICH takes).
 LEFT = """#include <mpi.h>
 int main(int argc, char **argv)
 {
@@ -59,6 +59,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Irecv(&in, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, &r);
+    MPI_Cancel(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < 6; i++) {
         MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
         if (rank == 1)
@@ -246,8 +250,8 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     more = mpi != "openmpi"
     check(rows == {"1 -> 0": [6 + 2 * more, 24 + 4 * more, 6, 24]}, f"{program}: what was received is {rows}")
 
-    # Calls in callbacks count for themselves, and what they free is forgotten: up the ranks go 3 + 3 of the rounds of communicators in order, 5 of MPI_Isend, 3 at
-    # the end and 1 of the error handler, down those of the 2 other rounds.
+    # Calls in callbacks count for themselves, and what they free is forgotten: up the ranks go 3 + 3 of the rounds of communicators in order, 5 of MPI_Isend,
+    # 3 at the end and 1 of the error handler, down those of the 2 other rounds.
     program, db = f"callbacks-{mpi}", f"callbacks-{mpi}.hq"
     status, out, err = run(f"mpicc.{mpi}", "-O2", "-w", "-o", program, f"{SOURCES}_callbacks.c")
     check(status == 0, err)
