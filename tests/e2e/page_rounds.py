@@ -42,6 +42,14 @@ driver.find_element("xpath", "//bdi[text()='loop at a.c:52']").click()
 driver.find_element("css selector", ".table").send_keys("f")
 check(js("hqPage.state().zoom")[:1] == "c" and "loop at a.c:52" in js(ROWS)[0], f"a folded loop is a root: {js('hqPage.query()')}, {js(ROWS)[:1]}")
 
+# A flame graph that grows beyond its pane scrolls down, not aside as well.
+size(800, 600)
+open_page("recursion.html", "through=nosuch")
+js("hqPage.set({through: ''})")
+room = js("(e => [e.scrollHeight, e.clientHeight, e.scrollWidth, e.clientWidth])(document.querySelector('.flame .scroll'))")
+check(room[0] > room[1] and room[2] == room[3], f"the flame graph has room beside its scroll bar: {room}")
+size(1280, 800)
+
 # A loop whose line is inferred says so.
 fixture("loop_lines")
 hq("report", "loop_lines.hq")
