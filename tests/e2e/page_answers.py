@@ -173,8 +173,24 @@ def luminance(rgb):
 
 for dark in (False, True):
     boxes = js("((p, dark) => [...Array(hqPage.data.scopes).keys()].map((s) => new p.constructor(hqPage.data, dark).of(s)))(hqPage.page.app.palette, arguments[0])", dark)
-    poor = [(b, c) for b in boxes for c in [(1.05 / (luminance(b["rgb"]) + 0.05)) if b["text"] == "#fff" else (luminance(b["rgb"]) + 0.05) / 0.05] if c < 4.2]
+    poor = [(b, c) for b in boxes for c in [(1.05 / (luminance(b["rgb"]) + 0.05)) if b["text"] == "#fff" else (luminance(b["rgb"]) + 0.05) / 0.05] if c < 4.5]
     check(boxes and not poor, f"names on boxes can be read, dark {dark}: {poor}")
+# And what is written elsewhere, with something found, chosen and told; a field's hint too.
+WRITTEN = """(() => {
+  const parts = (text) => (([r, g, b, a = 1]) => [r, g, b, a])(text.match(/[\\d.]+/g).map(Number)), over = ([r, g, b, a], under) => [r, g, b].map((x, i) => x * a + under[i] * (1 - a));
+  const back = (e) => e ? over(parts(getComputedStyle(e).backgroundColor), back(e.parentElement)) : [255, 255, 255];
+  const all = [...document.querySelectorAll('body *')].filter((e) => e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())).map((e) => [e, getComputedStyle(e).color])
+    .concat([...document.querySelectorAll('input')].map((e) => [e, getComputedStyle(e, '::placeholder').color]));
+  return all.map(([e, colour]) => [e.className || e.tagName, (e.textContent || e.placeholder).slice(0, 20), over(parts(colour), back(e)), back(e)]); })()"""
+open_page("app.html", "search=solve&through=main&where=cputime+%3E+0&selected=c1")
+for theme in ("light", "dark"):
+    if js("document.documentElement.dataset.theme") != theme:
+        driver.find_element("css selector", "[aria-label='light or dark']").click()
+    for pane in ("flame", "trace", "about"):
+        js("hqPage.set({pane: arguments[0]})", pane)
+        written = js(WRITTEN)
+        poor = [(*what, round(c, 2)) for *what, ink, paper in written for a, b in [sorted((luminance(ink), luminance(paper)))] for c in [(b + 0.05) / (a + 0.05)] if c < 4.5]
+        check(len(written) > 60 and not poor, f"what is written can be read, {theme} {pane}: {poor}")
 
 # A comparison is coloured by change: 72 of 30 samples is more, 108 of 90 chance; what has vanished is drawn.
 fixture("old")
