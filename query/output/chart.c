@@ -4,6 +4,7 @@
  */
 #include "query/output/chart.h"
 #include "common/str.h"
+#include "query/picture/palette.h"
 #include "query/picture/picture.h"
 #include <math.h>
 #include <stdio.h>
@@ -173,12 +174,6 @@ static void put_points(const struct chart_series *s, const struct scale *x, cons
     fputs("</g>\n", out);
 }
 
-/* As people see it: green is bright, blue is not. */
-static bool is_dark(uint32_t colour)
-{
-    return 0.30 * (colour >> 16 & 255) + 0.59 * (colour >> 8 & 255) + 0.11 * (colour & 255) < 120;
-}
-
 static void put_bands(const struct chart_panel *p, const struct scale *x, double top, double height, FILE *out)
 {
     uint32_t levels = 1;
@@ -197,8 +192,8 @@ static void put_bands(const struct chart_panel *p, const struct scale *x, double
         fprintf(out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"%s/>", left, y,
                 width, row, b->colour, p->series_count ? " fill-opacity=\"0.15\"" : " stroke=\"#fff\"");
         if (!p->series_count && width > 30) {
-            fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#%s\">", left + 4, y + row / 2 + 4,
-                    is_dark(b->colour) ? "fff" : "000");
+            fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#%06x\">", left + 4, y + row / 2 + 4,
+                    palette_ink(b->colour));
             put_within(b->name, width, out);
             fputs("</text>", out);
         }

@@ -123,11 +123,6 @@ static void put_tooltip(const struct flame *f, size_t row, const char *name, dou
                                  : "");
 }
 
-static bool is_dark(uint32_t colour)
-{
-    return 299 * (colour >> 16 & 255) + 587 * (colour >> 8 & 255) + 114 * (colour & 255) < 128 * 1000;
-}
-
 /* Returns the colour of a box; in a comparison by the change, where a change inside its 95 % interval counts as
  * chance. */
 static uint32_t colour_of(const struct flame *f, size_t row, const char *name)
@@ -163,7 +158,7 @@ static void put_box(struct flame *f, size_t row, const struct box *b, double val
             fmax(b->width - 0.5, 0.1), LEVEL - 1, colour);
     if (b->width > 3 * LETTER) {
         fprintf(f->out, "<text x=\"%.1f\" y=\"%g\"%s>", b->left + 3, top + LEVEL - 5,
-                is_dark(colour) ? " fill=\"#fff\"" : "");
+                palette_ink(colour) ? " fill=\"#fff\"" : "");
         put_name(f, name, b->width);
         fputs("</text>", f->out);
     }

@@ -82,6 +82,16 @@ static double linear(uint32_t colour, int shift)
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
+static double luminance(uint32_t colour)
+{
+    return 0.2126 * linear(colour, 16) + 0.7152 * linear(colour, 8) + 0.0722 * linear(colour, 0);
+}
+
+uint32_t palette_ink(uint32_t ground)
+{
+    return luminance(ground) < 0.179 ? 0xffffff : 0; /* there both differ from it by as much */
+}
+
 static double lab_part(double t)
 {
     return t > 216.0 / 24389 ? cbrt(t) : t * 24389 / 3132 + 16.0 / 116;
@@ -91,8 +101,7 @@ static double lab_part(double t)
 static void to_lab(uint32_t colour, double out[3])
 {
     double r = linear(colour, 16), g = linear(colour, 8), b = linear(colour, 0);
-    double x = lab_part((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505),
-           y = lab_part(0.2126 * r + 0.7152 * g + 0.0722 * b),
+    double x = lab_part((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505), y = lab_part(luminance(colour)),
            z = lab_part((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0891);
 
     out[0] = 116 * y - 16;

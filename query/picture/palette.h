@@ -31,7 +31,7 @@ struct tint {
 };
 enum { PALETTE_SHADES = 32 };
 
-/* 0xRRGGBB, light enough for black letters; computed from the name and the tint alone. */
+/* 0xRRGGBB; computed from the name and the tint alone. */
 uint32_t palette_colour(const char *name, struct tint tint);
 /* Its colour on a dark ground: the lighter of two is the lighter there, too. */
 uint32_t palette_dark(const char *name, struct tint tint);
@@ -39,6 +39,9 @@ uint32_t palette_dark(const char *name, struct tint tint);
 /* For legends: what a family is called, and the middle of its colours. */
 const char *palette_family_name(enum family family);
 uint32_t palette_family(enum family family);
+
+/* Black or white, whichever can be read on it: the contrast of WCAG 2 is 4.5 or more. */
+uint32_t palette_ink(uint32_t ground);
 
 /* How different two colours look: 2 is just seen side by side, 100 lies between black and white (CIE 1976, L*a*b*). */
 double palette_distance(uint32_t a, uint32_t b);

@@ -106,6 +106,35 @@ TEST(waits_and_work)
             }
 }
 
+/* The contrast of WCAG 2, by its own words: letters want 4.5. */
+static double light(uint32_t colour)
+{
+    static const double weights[] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+
+    for (int i = 0; i < 3; i++) {
+        double c = (colour >> (16 - 8 * i) & 255) / 255.0;
+
+        sum += weights[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+TEST(letters)
+{
+    for (int family = 0; family < FAMILY_COUNT; family++)
+        for (int i = 0; i < 40 * NAMES; i++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "procedure_%d", i);
+            struct tint tint = {(uint8_t)family, (uint8_t)(i % PALETTE_SHADES)};
+            uint32_t ground = i % 2 ? palette_colour(name, tint) : palette_dark(name, tint);
+            double a = light(ground) + 0.05, b = light(palette_ink(ground)) + 0.05;
+
+            CHECK((a > b ? a / b : b / a) >= 4.5);
+        }
+}
+
 /* Clusters stand beside each other, and among bursts that are of none. */
 TEST(clusters)
 {
