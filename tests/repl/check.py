@@ -24,7 +24,7 @@ profile p host=h pid=1 tid=1 command=/src/app end=10000000
 """
 
 
-def database(name, line=11, **counts):
+def database(name, line=11, duration=None, metric="cputime", **counts):
     """Samples of 5 ms in f, in its loop l, in g and h; forty times the counts, so that sampling adds little to what runs differ by."""
     text = HEAD.format(line=line)
     for scope, n in counts.items():
@@ -32,8 +32,9 @@ def database(name, line=11, **counts):
         path = f"main:2 > f:{line} > l:12" if scope == "x" else f"main:3 > {scope}:31"
         path = f"main:2 > l:{line + 1}" if scope == "l" else path
         text += f"value p cputime {n * 5000000} {n} {path}\n"
+    text += f"info duration {duration}\n" if duration else ""
     with open(f"{TMP}/{name}.txt", "w") as f:
-        f.write(text)
+        f.write(text.replace("cputime", metric))
     subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/{name}.txt", f"{TMP}/{name}"], check=True)
 
 
@@ -158,6 +159,17 @@ for family, want, word in (("0.01", 1, "rose: cputime"), ("1e-9", 4, "inconclusi
     write("raced/runs.txt", f"hq runs 1\n# family {family}\n" + "".join(f"{'new' if i % 2 == 0 else 'old'} {i}.hq\n" for i in range(1, 9)))
     out, err = hq("raced", "raced.hq", want=want)
     check(word in out, f"a race that might spend {family}: {out}")
+    check(("because: +" in out and "main > f" in out) == (want == 1), f"what explains it, beside what failed: {out}")
+
+# Where no CPU time rose and the runs take longer by the clock, by more than half the tolerance, the whole program is not judged; a part of it is.
+for now, metric, text, want in ((1.08, "cputime", "procedures", 4), (1.04, "cputime", "procedures", 0), (1.08, "realtime", "procedures", 0), (1.08, "cputime", "procedures of f", 0),
+                                (1.08, "cputime", "procedures through f", 0), (1.08, "cputime", "procedures where name = f", 0), (1.08, "cputime", "tree matching /main/", 0)):
+    for i in range(1, 9):
+        database(f"raced/{i}.hq", duration=(now if i % 2 == 0 else 1) + i * i / 20000, metric=metric, f=100, g=200)
+    write("raced/runs.txt", "hq runs 1\n" + "".join(f"{'new' if i % 2 == 0 else 'old'} {i}.hq\n" for i in range(1, 9)))
+    write("raced.hq", f"{text}\n")
+    out, err = hq("raced", "raced.hq", want=want)
+    check(("the new program takes longer: 1 s -> 1.08 s by the clock" in out) == (want == 4), f"{text} of {metric}, {now} times as long by the clock: {out}")
 
 # Baselines
 write("base.hq", "procedures limit 2\ntree\nloops\nprocedures compare with same.hq\ninfo\n")
