@@ -296,44 +296,60 @@ static struct hq_error *report_is_apart(const struct runner *r, const char *opti
                  : NULL;
 }
 
-static struct hq_error *take_options(struct runner *r)
+static struct hq_error *take_tolerance(struct runner *r)
 {
-    const char *as = opt_value(r->args, "inconclusive"), *tolerance = opt_value(r->args, "tolerance");
-    bool anew = tolerance && !strcmp(tolerance, "default");
-    struct quantity q = {0.02, DIM_NONE, true};
+    const char *text = opt_value(r->args, "tolerance");
+    bool anew = text && !strcmp(text, "default"), given = text && !anew;
+    struct quantity q = {GATE_TOLERANCE, DIM_NONE, true};
 
-    tolerance = anew ? NULL : tolerance;
-    if (tolerance)
-        HQ_TRY(units_parse(tolerance, &q));
+    if (given)
+        HQ_TRY(units_parse(text, &q));
     if (!q.percent || !(q.value > 0) || q.value > 1)
-        return hq_error_new(HQ_USAGE, "--tolerance wants a percentage, such as 2%%, or `default`, not '%s'", tolerance);
-    const char *junit = opt_value(r->args, "junit"), *markdown = opt_value(r->args, "markdown");
+        return hq_error_new(HQ_USAGE, "--tolerance wants a percentage, such as 2%%, or `default`, not '%s'", text);
+    r->tolerance = given ? q.value : 0;
+    r->race_tolerance = gate_tolerance_of(q.value);
+    if (given)
+        r->race_tolerance.exact = q.value;
+    r->keep_tolerance = !text;
+    return NULL;
+}
 
-    if (junit && markdown && !strcmp(junit, "-") && !strcmp(markdown, "-"))
+/* Where the reports go: each to a place of its own. */
+static struct hq_error *take_reports(struct runner *r)
+{
+    const char *junit = opt_value(r->args, "junit"), *markdown = opt_value(r->args, "markdown");
+    bool one = junit && markdown && !strcmp(junit, markdown);
+
+    if (one && !strcmp(junit, "-"))
         return hq_error_new(HQ_USAGE, "standard output takes one report: give --junit or --markdown a file");
-    if (junit && markdown && !strcmp(junit, markdown))
+    if (one)
         return hq_error_new(HQ_USAGE, "--junit and --markdown name one file, %s; give each its own", junit);
     HQ_TRY(report_is_apart(r, "junit"));
     HQ_TRY(report_is_apart(r, "markdown"));
+    r->tap = (markdown && !strcmp(markdown, "-")) || (junit && !strcmp(junit, "-")) ? NULL : stdout;
+    return NULL;
+}
+
+static struct hq_error *take_options(struct runner *r)
+{
+    const char *as = opt_value(r->args, "inconclusive");
+    bool bisect = opt_flag(r->args, "bisect", false);
+
+    HQ_TRY(take_tolerance(r));
+    HQ_TRY(take_reports(r));
     r->history = opt_value(r->args, "history");
-    if (opt_value(r->args, "commit") && !r->history)
-        return hq_error_new(HQ_USAGE, "--commit names what --history DIR keeps; give that, too");
-    if (opt_flag(r->args, "update", false) && opt_flag(r->args, "bisect", false))
-        return hq_error_new(HQ_USAGE, "--update writes baselines and --bisect judges by them: give one of the two");
-    if (as && !strcmp(as, "pass") && opt_flag(r->args, "bisect", false))
-        return hq_error_new(HQ_USAGE, "--inconclusive=pass would have --bisect call a commit good that nobody could "
-                                      "judge; leave it out, and such commits are skipped");
-    r->tolerance = tolerance ? q.value : 0;
-    r->race_tolerance = gate_tolerance_of(tolerance ? q.value : GATE_TOLERANCE);
-    if (tolerance)
-        r->race_tolerance.exact = q.value;
-    r->keep_tolerance = !tolerance && !anew;
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);
     r->inconclusive = as && !strcmp(as, "pass")   ? CHECK_PASS
                       : as && !strcmp(as, "fail") ? CHECK_FAIL
                                                   : CHECK_INCONCLUSIVE;
-    r->tap = (markdown && !strcmp(markdown, "-")) || (junit && !strcmp(junit, "-")) ? NULL : stdout;
+    if (opt_value(r->args, "commit") && !r->history)
+        return hq_error_new(HQ_USAGE, "--commit names what --history DIR keeps; give that, too");
+    if (r->update && bisect)
+        return hq_error_new(HQ_USAGE, "--update writes baselines and --bisect judges by them: give one of the two");
+    if (r->inconclusive == CHECK_PASS && bisect)
+        return hq_error_new(HQ_USAGE, "--inconclusive=pass would have --bisect call a commit good that nobody could "
+                                      "judge; leave it out, and such commits are skipped");
     log_set_level(opt_flag(r->args, "quiet", false) ? LEVEL_QUIET : r->verbose ? LEVEL_VERBOSE : LEVEL_NORMAL);
     return NULL;
 }
