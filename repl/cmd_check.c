@@ -354,47 +354,12 @@ static struct hq_error *take_options(struct runner *r)
     return NULL;
 }
 
-/* The runs of a set, or of one side of a race, each; any other database is one run. */
-static struct hq_error *add_runs(struct runner *r, const char *path)
-{
-    struct run_set set;
-    enum run_side side;
-
-    HQ_TRY(run_set_of(path, &set, &side));
-    vec_push(&r->sets, set);
-    if (!set.directory)
-        vec_push(&r->runs, path);
-    for (size_t i = 0; set.directory && i < run_set_count(&set, side); i++)
-        vec_push(&r->runs, run_set_path(&set, side, i));
-    return NULL;
-}
-
-/* A run that counts twice would tell that runs do not differ. */
-static struct hq_error *all_differ(const struct runner *r)
-{
-    for (size_t i = 0; i < r->runs.len; i++)
-        for (size_t k = 0; k < i; k++)
-            if (file_is_same(r->runs.data[i], r->runs.data[k]))
-                return hq_error_new(HQ_USAGE, "%s is given twice; each run counts once", r->runs.data[i]);
-    return NULL;
-}
-
-static struct hq_error *find_runs(struct runner *r)
-{
-    if (run_set_is(r->db))
-        HQ_TRY(run_set_read(r->db, &r->set));
-    HQ_TRY(add_runs(r, r->db));
-    for (size_t i = 0; i < opt_count(r->args, "run"); i++)
-        HQ_TRY(add_runs(r, opt_value_at(r->args, "run", i)));
-    return all_differ(r);
-}
-
 /* Opened once before anything else: without data there is nothing to check. */
 static struct hq_error *try_database(struct runner *r)
 {
     struct session s;
 
-    HQ_TRY(find_runs(r));
+    HQ_TRY(check_find_runs(r));
     if (opt_value(r->args, "tolerance") && !r->update && !check_is_race(r))
         return hq_error_new(HQ_USAGE, "--tolerance is of races, and of what --update writes: a baseline has its own in "
                                       "each line (+-10%%), which hq check --update --tolerance P%% writes anew");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of a query for `hq check`: of a run, or the means of several (run.h). */
+/* The values of a query for `hq check`, of a run or the means of several, and which runs these are (run.h). */
+#include "common/file.h"
 #include "common/log.h"
 #include "query/grammar/parse.h"
 #include "repl/check/run.h"
@@ -161,4 +162,41 @@ struct hq_error *check_measure_as_before(struct runner *r, const struct statemen
     if (old && !error)
         baseline_match_loops(old, &r->before.arena, &now->queries.data[0], &now->arena);
     return error;
+}
+
+/* ---- the runs ---- */
+
+/* The runs of a set, or of one side of a race, each; any other database is one run. */
+static struct hq_error *add_runs(struct runner *r, const char *path)
+{
+    struct run_set set;
+    enum run_side side;
+
+    HQ_TRY(run_set_of(path, &set, &side));
+    vec_push(&r->sets, set);
+    if (!set.directory)
+        vec_push(&r->runs, path);
+    for (size_t i = 0; set.directory && i < run_set_count(&set, side); i++)
+        vec_push(&r->runs, run_set_path(&set, side, i));
+    return NULL;
+}
+
+/* A run that counts twice would tell that runs do not differ. */
+static struct hq_error *all_differ(const struct runner *r)
+{
+    for (size_t i = 0; i < r->runs.len; i++)
+        for (size_t k = 0; k < i; k++)
+            if (file_is_same(r->runs.data[i], r->runs.data[k]))
+                return hq_error_new(HQ_USAGE, "%s is given twice; each run counts once", r->runs.data[i]);
+    return NULL;
+}
+
+struct hq_error *check_find_runs(struct runner *r)
+{
+    if (run_set_is(r->db))
+        HQ_TRY(run_set_read(r->db, &r->set));
+    HQ_TRY(add_runs(r, r->db));
+    for (size_t i = 0; i < opt_count(r->args, "run"); i++)
+        HQ_TRY(add_runs(r, opt_value_at(r->args, "run", i)));
+    return all_differ(r);
 }

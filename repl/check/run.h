@@ -51,6 +51,10 @@ struct hq_error *check_write_baseline(struct runner *r, const char *path);
 
 /* ---- measure.c ---- */
 
+/* The databases of all runs that are given, and the set, if the first is one. A run that is given twice is a mistake.
+ */
+struct hq_error *check_find_runs(struct runner *r);
+
 /*
  * The values of a query, of this database, or the means over all runs, where also small rows are measured, as a new
  * query of `into`. `computes`: what computes apart from what is in the system (baseline_split).
