@@ -63,6 +63,9 @@ int main(int argc, char **argv)
     MPI_Cancel(&r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv_init(&in, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE); /* it was not started */
+    MPI_Request_free(&r);
     for (int i = 0; i < 6; i++) {
         MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
         if (rank == 1)
