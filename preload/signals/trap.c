@@ -12,6 +12,7 @@
 #include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
+#include "preload/signals/blocked.h"
 #include "preload/signals/signals.h"
 #include "preload/sources/perf.h"
 #include "preload/sources/timer.h"
