@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION    61u            /* of the file and of what recovery finds: change it with either */
+#define VERSION    62u            /* of the file and of what recovery finds: change it with either */
 #define MAGIC      0x53515148u    /* HQQS */
 #define MOST_BYTES (256ull << 20) /* of all files */
 

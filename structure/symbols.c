@@ -17,12 +17,21 @@ size_t symbol_name_length(const char *name)
     return name[0] == '@' ? strlen(name) : strcspn(name, "@");
 }
 
+/* A table of GHC stands in front of the code of an entry, a return or an update, which has its name and type. */
+static bool is_entry_of_ghc(const struct elf_symbol *s)
+{
+    static const char END[] = "_info";
+    size_t n = symbol_name_length(s->name);
+
+    return s->type == STT_OBJECT && n >= sizeof END && !memcmp(s->name + n - (sizeof END - 1), END, sizeof END - 1);
+}
+
 /* Labels of assembly code have no type: only the global ones can be procedures. */
 static bool is_procedure(const struct elf *text, const struct elf_symbol *s)
 {
     if (s->section == SHN_UNDEF || s->section == SHN_ABS || !s->value || !elf_executable_end(text, s->value))
         return false;
-    if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC)
+    if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC || is_entry_of_ghc(s))
         return true;
     return s->type == STT_NOTYPE && (s->binding == STB_GLOBAL || s->binding == STB_WEAK);
 }

@@ -225,6 +225,14 @@ int main(int n, char **v) { return v && early(n); }
 END
 gcc -O1 -g -o prog prog.c && also=early expect "code in front of the first line" "<unknown file>" "early  0x" "loop at 0x" "main  prog.c:3"
 
+# GHC gives the code of an entry the name and type of the table in front of it; other data in code is none.
+cat >prog.c <<'END'
+__asm__(".text\n.globl stg_entry_info, stg_table\n.type stg_entry_info, @object\n.type stg_table, @object\n"
+        ".quad 7\nstg_entry_info: ret\n.size stg_entry_info, .-stg_entry_info\n.p2align 4\nstg_table: .quad 0\n.size stg_table, .-stg_table\n");
+int main(void) { return 0; }
+END
+gcc -o prog prog.c && also=stg_entry_info expect "code that has the name of its table" "stg_entry_info  0x" "!stg_table"
+
 # The parts of a coroutine have its name in the source.
 cat >coroutine.cc <<'END'
 #include <coroutine>
