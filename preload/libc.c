@@ -196,9 +196,8 @@ EXPORT bool hq_exact_together(const void *first, const void *second)
 EXPORT const char *hq_exact_module(const void *address)
 {
     const struct link_map *map = libc_module_of(address);
-    const char *slash = map ? strrchr(map->l_name, '/') : NULL;
 
-    return slash ? slash + 1 : map ? map->l_name : NULL;
+    return map ? last_part(map->l_name) : NULL;
 }
 
 const char *libc_error(int error)
