@@ -84,23 +84,13 @@ static uint64_t number_of(const char *name)
     return text ? read_number(text, &end) : 0;
 }
 
-/*
- * The first of these that is set names the launcher. Slurm sets its variables in batch scripts too, where nothing has
- * been launched yet: there the step is missing. As in repl/record/place.c.
- */
 static void find_rank(void)
 {
     static const struct {
         const char *variable, *launcher, *needs;
     } ranks[] = {
-        {"OMPI_COMM_WORLD_RANK", "openmpi", NULL},
-        {"PMI_RANK", "pmi", "MPI_LOCALNRANKS"}, /* Hydra, which leaves what was around it (a shell that srun began) */
-        {"PMIX_RANK", "pmix", NULL},
-        {"PMI_RANK", "pmi", NULL},
-        {"MV2_COMM_WORLD_RANK", "mvapich", NULL},
-        {"PALS_RANKID", "pals", NULL},
-        {"FLUX_TASK_RANK", "flux", NULL},
-        {"SLURM_PROCID", "slurm", "SLURM_STEP_ID"},
+#define RANK(name, of, with) {name, of, with},
+#include "format/ranks.def"
     };
 
     options.rank = -1;

@@ -30,19 +30,14 @@ enum { TEXTS_MOST = 1 << 22 }; /* bytes of an environment that is read */
 /* In measurements/launch: behind the identity a byte for each rank, not 0 if it has begun. */
 enum { IDENTITY_ROOM = 512, RANKS_MOST = 1 << 24 };
 
-/* Hydra, the launcher of MPICH and Intel MPI, tells this to each rank. */
-#define OF_HYDRA "MPI_LOCALNRANKS"
-
-/* The variable that tells this process its rank, NULL: it has none. As in preload/options.c. */
+/* The variable that tells this process its rank, NULL: it has none. */
 static const char *rank_variable(void)
 {
     static const struct {
         const char *variable, *needs;
     } ranks[] = {
-        {"OMPI_COMM_WORLD_RANK", NULL},    {"PMI_RANK", OF_HYDRA}, {"PMIX_RANK", NULL},      {"PMI_RANK", NULL},
-        {"MV2_COMM_WORLD_RANK", NULL},     {"PALS_RANKID", NULL},  {"FLUX_TASK_RANK", NULL}, /* often within a step of
-                                                                                                Slurm */
-        {"SLURM_PROCID", "SLURM_STEP_ID"},
+#define RANK(name, of, with) {name, with},
+#include "format/ranks.def"
     };
 
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
@@ -97,7 +92,7 @@ static pid_t launcher_of(const char *variable)
 static bool add_common_launcher(struct str *identity, pid_t launcher)
 {
     static const char *const options[] = {"--control-port", "--upstream-host", "--upstream-port"};
-    const char *here = getenv(OF_HYDRA), *all = getenv("PMI_SIZE");
+    const char *here = getenv(HQ_OF_HYDRA), *all = getenv("PMI_SIZE");
     AUTO_STR struct str arguments = {0};
     size_t before = identity->len;
 
@@ -120,7 +115,7 @@ static bool add_name_of_launch(struct str *identity, const char *variable)
     const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *pmix = getenv("PMIX_NAMESPACE");
     const char *pals = getenv("PALS_APID"), *flux = getenv("FLUX_JOB_ID");
 
-    if (!strcmp(variable, "PMI_RANK") && getenv(OF_HYDRA))
+    if (!strcmp(variable, "PMI_RANK") && getenv(HQ_OF_HYDRA))
         return false;
     if (pmix)
         str_addf(identity, "pmix %s", pmix);
