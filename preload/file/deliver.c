@@ -7,23 +7,15 @@
 #include "preload/text.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 enum { PATH = 2 * PATH_MAX + 256 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 static void mark_path(char path[PATH])
 {
     const char *end = path + PATH;
     char *to = append(append(append(path, end, options.home), end, "/elsewhere-"), end, options.host);
 
-    append(append(to, end, "-"), end, base_name(options.directory));
+    append(append(to, end, "-"), end, last_part(options.directory));
 }
 
 void deliver_prepare(void)
