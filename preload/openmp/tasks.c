@@ -5,8 +5,9 @@
  * of the program, which name the place.
  *
  * Fixed by libgomp's binary interface: names and arguments; that the first two words of a taskloop's arguments receive
- * the bounds, and the third names its reductions; that a detached task writes to its arguments (it is left alone). A
- * runtime calls `copy` for a task that it keeps, and may run one that it does not keep on the arguments as they are.
+ * the bounds, and the third names its reductions; that the first word of a detached task's receives the handle of its
+ * event, before they are copied. A runtime calls `copy` for a task that it keeps, and may run one that it does not keep
+ * on the arguments as they are.
  *
  * A taskloop of more tasks than libgomp keeps is run one task after the other: on the arguments as they are, or, where
  * there is a function that copies them, on as many copies, all at once on the stack. So a loop without one gets none.
@@ -45,14 +46,15 @@ static __thread const struct task_place *current __attribute__((tls_model("initi
 
 /* The arguments that a runtime is given instead of the program's, which stand behind them. */
 struct task {
-    uint64_t words[3]; /* of a taskloop: what the runtime writes and reads there */
+    uint64_t words[3]; /* what the runtime writes and reads there */
     body_function *body;
     copy_function *copy; /* NULL: bytes */
     const struct task_place *place;
     void *data; /* the program's own */
     size_t size;
-    uint32_t offset; /* of the program's arguments in a copy of this */
-    bool copied, loop;
+    uint32_t offset;  /* of the program's arguments in a copy of this */
+    uint32_t written; /* so many words are the runtime's for the program: 2 of a taskloop, 1 of a detached task */
+    bool copied;
 };
 
 void tasks_forget(void)
@@ -82,8 +84,8 @@ static __attribute__((noinline)) void run(void *argument)
     const struct task_place *before = current;
 
     region_opening(false);
-    if (t->loop)
-        memcpy(data, t->words, 2 * sizeof t->words[0]);
+    if (t->written)
+        memcpy(data, t->words, t->written * sizeof t->words[0]);
     if (t->place->epoch != process_epoch()) { /* created before a fork */
         t->body(data);
         return;
@@ -172,7 +174,7 @@ static bool wrap(struct task *t, uint64_t frame, const void *call, body_function
     t->size = (size_t)*size;
     t->offset = offset_of_data(boundary);
     t->copied = false;
-    t->loop = false;
+    t->written = 0;
     *body = run;
     *data = t;
     *copier = copy;
@@ -200,7 +202,7 @@ static bool wrap_loop(void *room, uint64_t frame, const void *call, body_functio
     if (!wrap(t, frame, call, body, data, copier, size, align))
         return false;
     memcpy(t->words, t->data, t->size < sizeof t->words ? t->size : sizeof t->words);
-    t->loop = true;
+    t->written = 2;
     if (!t->copy) {
         memcpy((char *)t + t->offset, t->data, t->size);
         t->copied = true;
@@ -244,7 +246,10 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
         run_alone(body, data, copier, size, align, NULL);
         return;
     }
-    region_opening(!(flags & DETACHED) && wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align));
+    if (wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align)) {
+        region_opening(true);
+        task.written = flags & DETACHED ? 1 : 0;
+    }
     real_(body, data, copier, size, align, deferred, flags, depend, priority, detach);
     region_opening(false);
 }

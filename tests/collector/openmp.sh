@@ -488,6 +488,77 @@ check "libgomp: tasks below the loop that creates them" [ "$(awk -F, '$3 ~ /^loo
 all_below() { [ "$(awk -F, '$3 == "burn" { s += $NF } END { print s }' "$TMP/create")" = "$(rows 'procedures of burn columns cputime' | awk -F, '{ print $NF }')" ]; }
 check "libgomp: all of their work" all_below
 
+# A detached task has the handle of its event in its arguments, where the runtime writes it: kept or run at once, copied by bytes or by a function of the compiler's
+# (an array of a length that is not known), fulfilled within the task or by another one.
+cat >"$TMP/detached.c" <<'C'
+#include "burn.h"
+#include <omp.h>
+#include <stdio.h>
+#ifdef __clang__
+#define LENGTH 100 /* it copies no others */
+#else
+#define LENGTH n
+#endif
+static int ran, wrong;
+static double seconds = 0.02;
+static void one(omp_event_handle_t event, const unsigned char *data, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (data[i] != i % 7) {
+#pragma omp atomic
+            wrong++;
+        }
+    burn(seconds);
+#pragma omp atomic
+    ran++;
+    omp_fulfill_event(event);
+}
+__attribute__((noinline)) static void create(int n)
+{
+    omp_event_handle_t event, other;
+    unsigned char fixed[40], array[LENGTH];
+
+    for (int i = 0; i < 40; i++)
+        fixed[i] = (unsigned char)(i % 7);
+    for (int i = 0; i < n; i++)
+        array[i] = (unsigned char)(i % 7);
+#pragma omp task detach(event) firstprivate(fixed)
+    one(event, fixed, 40);
+#pragma omp task detach(event) firstprivate(array)
+    one(event, array, n);
+#pragma omp task detach(event) firstprivate(array) if (0)
+    one(event, array, n);
+#pragma omp task detach(other)
+    burn(seconds);
+#pragma omp task firstprivate(other)
+    omp_fulfill_event(other);
+#pragma omp taskwait
+}
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        create(100);
+        create(50);
+    }
+    printf("%d %d\n", ran, wrong);
+    return 0;
+}
+C
+# detached PROGRAM RUNTIME TASKS: those matching have rows; one that libomp runs at once hangs below its creator.
+detached() {
+    record -e CPUTIME@500/s -- "$1"
+    check "$2: detached tasks run on their arguments" [ "$status $(cat "$TMP/out")" = "0 6 0" ]
+    rows 'tree of create all columns cputime' | awk -F, '$3 ~ /^task at/ && $NF > 0.02 { print $3 }' | sort -u >"$TMP/rows"
+    awk -v t="$3" '$0 ~ t { print "task at detached.c:" NR }' "$TMP/detached.c" | sort >"$TMP/told"
+    check "$2: detached tasks have rows: $(tr '\n' ';' <"$TMP/rows") for $(tr '\n' ';' <"$TMP/told")" cmp -s "$TMP/told" "$TMP/rows"
+}
+if [ "$(gcc -dumpversion | cut -d. -f1)" -ge 11 ]; then
+    gcc -O1 -g -fopenmp -Itests/programs -o "$TMP/detached" "$TMP/detached.c"
+    detached "$TMP/detached" libgomp 'omp task detach'
+fi
+
 # Threads that sleep 1 : 2 : 3 : 4 wait, by wall clock, as long as they clock themselves, whether the runtime sleeps or spins: each of 40 naps and 30 waits is right to a
 # period of 2 ms, which makes some 10 ms of 1.6 and 1.0 s; ten times that is for what a busy machine puts between two readings of a clock.
 naps() {
@@ -602,6 +673,7 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     tasks "$TMP/tasks-libomp" libomp
     check "libomp: all of their work is below the procedure that creates them" all_below
     check "libomp: as tasks" [ "$(awk -F, '$3 ~ /^task at/ { t = $8 } $3 == "burn" && $8 != t + 1 { wrong++ } END { print wrong + 0 }' "$TMP/create")" = 0 ]
+    clang -O1 -g -fopenmp -Itests/programs -o "$TMP/detached-libomp" "$TMP/detached.c" && detached "$TMP/detached-libomp" libomp 'omp task detach.*[^0][)]$'
     clang -O2 -g -fopenmp -o "$TMP/naps-libomp" tests/programs/naps.c
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/own-turns-libomp" "$TMP/own-turns.c"
     [ "$(nproc)" -gt 1 ] && own_turns "$TMP/own-turns-libomp" libomp
