@@ -8,9 +8,13 @@
 #include "preload/openmp/fork.h"
 
 #include "preload/openmp/runtime.h"
+#include "preload/options.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 static __thread struct {
     const void *body;           /* NULL: none */
@@ -51,10 +55,26 @@ static const struct {
     [FORK_TEAMS] = {"__kmpc_fork_teams", (void *)run_alone},
 };
 
+/* libomp then asks nobody for a tool (ompt.c), and there is no other word of regions. It compares likewise. */
+static __attribute__((noinline, cold)) void look_for_tool(void)
+{
+    static const char disabled[] = "disabled";
+    const char *tool = getenv("OMP_TOOL");
+    size_t i = 0;
+
+    while (tool && i < sizeof disabled - 1 && (tool[i] | 0x20) == disabled[i])
+        i++;
+    if (options.active && tool && !disabled[i] && !tool[i])
+        say("OMP_TOOL=", tool, " keeps tools out of libomp, so its parallel regions are not joined", NULL);
+}
+
 void *fork_noted(const void *call, const void *body, unsigned which)
 {
+    static _Atomic bool looked;
     void *function = runtime_find(forks[which].name, body);
 
+    if (!atomic_load_explicit(&looked, memory_order_relaxed) && !atomic_exchange(&looked, true))
+        look_for_tool();
     forking.outmost = forking.body == body && which == FORK_CALL ? forking.call : NULL;
     forking.call = call;
     forking.body = body;

@@ -14,9 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { OMPT_TASK_CREATE = 5, OMPT_TASK_SCHEDULE = 6 };                                /* ompt_callbacks_t */
-enum { OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_HERE = (int)(0x08000000u | 0x80000000u) }; /* undeferred, merged */
-enum { OMPT_TASK_COMPLETE = 1, OMPT_TASK_CANCEL = 3, OMPT_TASK_DETACH = 4 };          /* ompt_task_status_t */
+enum { OMPT_TASK_CREATE = 5, OMPT_TASK_SCHEDULE = 6 }; /* ompt_callbacks_t */
+enum { OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_TARGET = 0x8 };
+enum { OMPT_TASK_HERE = (int)(0x08000000u | 0x80000000u) };                  /* undeferred, merged */
+enum { OMPT_TASK_COMPLETE = 1, OMPT_TASK_CANCEL = 3, OMPT_TASK_DETACH = 4 }; /* ompt_task_status_t */
 
 static int (*task_info)(int ancestor, int *flags, union ompt_data **task, struct ompt_frame **frame,
                         union ompt_data **region, int *thread);
@@ -39,7 +40,7 @@ static void on_create(union ompt_data *creator, const struct ompt_frame *frame, 
     task->ptr = NULL;
     if (region_is_opening()) /* tasks.c has it */
         return;
-    if (!(flags & OMPT_TASK_EXPLICIT) || flags & OMPT_TASK_HERE || !call)
+    if (!(flags & (OMPT_TASK_EXPLICIT | OMPT_TASK_TARGET)) || flags & OMPT_TASK_HERE || !call)
         return;
     marks_settle();
     task->ptr = (void *)task_place_of(marks.count ? marks.mark[marks.count - 1].region : 0, 0, call, NULL);

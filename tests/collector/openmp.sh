@@ -559,6 +559,20 @@ if [ "$(gcc -dumpversion | cut -d. -f1)" -ge 11 ]; then
     detached "$TMP/detached" libgomp 'omp task detach'
 fi
 
+cat >"$TMP/targets.c" <<'C'
+#include "burn.h"
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < 8; i++) {
+#pragma omp target nowait
+        burn(0.02);
+    }
+    return 0;
+}
+C
+
 # Threads that sleep 1 : 2 : 3 : 4 wait, by wall clock, as long as they clock themselves, whether the runtime sleeps or spins: each of 40 naps and 30 waits is right to a
 # period of 2 ms, which makes some 10 ms of 1.6 and 1.0 s; ten times that is for what a busy machine puts between two readings of a clock.
 naps() {
@@ -681,6 +695,22 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     OMP_TOOL_LIBRARIES=/nowhere/tool.so record -- "$TMP/openmp" 0.002
     check "libomp: a tool of the program's own comes first" grep -q 'an OpenMP tool of its own' "$TMP/err"
     check "libomp: beside it no region is seen" [ "$(value entries)" = 0 ]
+    for tool in disabled Disabled enabled; do
+        OMP_TOOL=$tool record -- "$TMP/openmp" 0.002
+        check "libomp: OMP_TOOL=$tool is told where it keeps hq out" [ "$(grep -c "OMP_TOOL=$tool keeps" "$TMP/err") $(value entries)" = "$([ $tool = enabled ] && echo "0 $(tail -1 "$TMP/out")" || echo 1 0)" ]
+    done
+    # A region of a program by gcc by libomp, in which a library by clang opens others: each is seen by one of the two ways.
+    printf 'void work(void);\nint main(void)\n{\n#pragma omp parallel num_threads(2)\n    {\n        work();\n        work();\n    }\n    work();\n}\n' >"$TMP/outer.c"
+    printf 'void work(void)\n{\n#pragma omp parallel num_threads(2)\n    __asm__ volatile("");\n    __asm__ volatile("");\n#pragma omp task\n    __asm__ volatile("");\n}\n' >"$TMP/inner.c"
+    gcc -O1 -g -fopenmp -c -o "$TMP/outer.o" "$TMP/outer.c" && clang -O1 -g -fopenmp -c -o "$TMP/inner.o" "$TMP/inner.c" && clang -fopenmp -o "$TMP/mixed" "$TMP/outer.o" "$TMP/inner.o"
+    record -- "$TMP/mixed"
+    rows 'regions all columns entries sort by entries' | awk -F, '{ print $3, $NF }' | sort | tr '\n' ';' >"$TMP/regions"
+    check "libomp: regions of gcc and of clang within: $(cat "$TMP/regions")" [ "$(cat "$TMP/regions")" = "parallel region at inner.c:3 5;parallel region at outer.c:4 1;" ]
+    # Target tasks are run by threads that libomp has for them. That it opens a region to make these is its own affair, and what they do belongs to the program's.
+    clang -O1 -g -fopenmp -Itests/programs -o "$TMP/targets" "$TMP/targets.c"
+    record -e CPUTIME@500/s -- "$TMP/targets"
+    check "libomp: hidden helper threads are no region: $(rows 'regions all columns entries' | cut -d, -f3,8- | tr '\n' ';')" [ "$(rows 'regions all' | awk -F, '{ print $3 }')" = "parallel region at targets.c:4" ]
+    check "libomp: target tasks are of the region that creates them" [ "$(rows 'tree of "parallel region at targets.c:4" all columns cputime' | awk -F, '$3 == "burn" { s += $NF } END { print s }')" = "$(rows 'procedures of burn columns cputime' | awk -F, '{ print $NF }')" ]
 else
     skip "there is no clang with libomp"
 fi
