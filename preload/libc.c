@@ -172,11 +172,15 @@ EXPORT void *hq_exact_symbol(const void *address, const char *name)
     return found ? found : libc_behind(address, name);
 }
 
-EXPORT bool hq_exact_in_program(const char *name)
+EXPORT const char *hq_exact_in_front(const char *name)
 {
-    struct defined program = defined_in(_r_debug.r_map);
+    for (const struct link_map *map = _r_debug.r_map; map && !defined_by_us(map); map = map->l_next) {
+        struct defined symbols = defined_in(map);
 
-    return defined_find(&program, name);
+        if (defined_find(&symbols, name))
+            return last_part(map->l_name);
+    }
+    return NULL;
 }
 
 EXPORT bool hq_exact_wanted_by_program(const char *name)

@@ -13,6 +13,7 @@
  *   arch_return_of()          where a frame with such a recipe has saved its return address, from the CFA
  *   arch_return_at()          the same from what the memo knows of the frame outside of it (`how`)
  *   arch_is_call_before()     is there a call instruction before an address? Reads ARCH_CALL_BYTES before it
+ *   arch_names_callee()       does the call instruction before an address say itself what it calls? Reads as much
  *   arch_is_return()          is there a return instruction at an address of readable code? Where CFI_LINKS
  *   arch_gives_base()         may programs read and set the base of thread-local storage? If so:
  *   arch_base() arch_set_base()

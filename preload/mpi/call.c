@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/mpi/call.h"
 
+#include "preload/arch/arch.h"
 #include "preload/exact/exact.h"
 #include "preload/mpi/complete.h"
 #include "preload/mpi/flow.h"
@@ -153,8 +154,10 @@ static uintptr_t invoke_timed(struct call *c)
     return result;
 }
 
-/* Is the code of MPI, by how the name of its load module begins, or of the tool for MPI's profiling interface that the
- * call under way leads to? What these call below it is their own affair. */
+/* Did the code of MPI, by how the name of its load module begins, or of the tool for MPI's profiling interface that the
+ * call under way leads to, make the call that returns here? What these call below it is their own affair. MPI calls its
+ * own functions by name, so what it seems to call through a pointer is a callback that ends with the call, by a jump.
+ */
 static bool is_of_mpi(const void *address)
 {
     static const char *const names[] = {"libmpi",  "mca_",     "libmca_",  "ompi_",
@@ -163,7 +166,7 @@ static bool is_of_mpi(const void *address)
 
     for (size_t i = 0; module && i < sizeof names / sizeof *names; i++)
         if (!strncmp(module, names[i], strlen(names[i])))
-            return true;
+            return arch_names_callee((uintptr_t)address);
     return !module || hq_exact_together(address, under_way[depth - 1].real);
 }
 
@@ -346,7 +349,7 @@ static bool is_wanted(void)
     return EVENT("MPI_CALLS") >= 0 || EVENT("MPI_TIME") >= 0 || EVENT("MPI_SENT") >= 0 || EVENT("MPI_RECEIVED") >= 0;
 }
 
-/* Of a call that MPI makes itself only what it frees counts: so may a callback that ends with the call, by a jump. */
+/* Of a call that MPI makes itself only what it frees counts. */
 static uintptr_t make_inside(const struct call *c)
 {
     if (c->mpi->abi)

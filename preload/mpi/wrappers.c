@@ -64,27 +64,38 @@
     WRAP(MPI_##name##_c, arguments, shape, when, LANGUAGE_WIDE, arguments)
 #include "preload/mpi/calls.def"
 
-/* A program that was linked with a tool for MPI has functions of MPI in itself, which call the profiling interface. */
+/* A program that was linked with a tool for MPI has functions of MPI in itself, which call the profiling interface, and
+ * so has a tool that is preloaded before the collector (LD_PRELOAD="TOOL:$LD_PRELOAD" in a script). */
 static void tell_of_own(void)
 {
 #define CALL(name, ...) "MPI_" #name,
     static const char *const names[] = {
 #include "preload/mpi/calls.def"
     };
-    const char *first = NULL;
-    char text[160], more[32] = "";
+    const char *first = NULL, *whose = NULL;
+    char text[320], more[32] = "";
     int own = 0;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (hq_exact_in_program(names[i])) {
-            own++;
-            first = first ? first : names[i];
-        }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *front = hq_exact_in_front(names[i]);
+
+        if (!front || (first && front != whose))
+            continue;
+        own++;
+        first = first ? first : names[i];
+        whose = front;
+    }
     if (!first)
         return;
     if (own > 1)
         snprintf(more, sizeof more, " and %d more", own - 1);
-    snprintf(text, sizeof text, "the program has %s%s of its own: calls of these are not counted", first, more);
+    if (*whose)
+        snprintf(text, sizeof text,
+                 "%.100s, which is preloaded before the collector, has %s%s: calls of these are not counted; behind "
+                 "the collector in LD_PRELOAD it hides none",
+                 whose, first, more);
+    else
+        snprintf(text, sizeof text, "the program has %s%s of its own: calls of these are not counted", first, more);
     hq_exact_warn(text);
 }
 

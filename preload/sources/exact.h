@@ -65,8 +65,9 @@ void hq_exact_leave(struct exact_visit *visit);
 void *hq_exact_behind_call(const void *address, const char *name); /* ../libc.c */
 void *hq_exact_symbol(const void *address, const char *name);
 
-/* Does the executable itself define a name, so that nothing of ours is called by it? */
-bool hq_exact_in_program(const char *name);
+/* Who defines a name in front of the collector, so that nothing of ours is called by it: the file of a library that was
+ * preloaded before ours, without its directory, "": the program itself, NULL: nobody. */
+const char *hq_exact_in_front(const char *name); /* ../libc.c */
 /* Does it refer to one of a library? */
 bool hq_exact_wanted_by_program(const char *name);
 

@@ -103,6 +103,12 @@ static inline void arch_end_repetition(ucontext_t *context)
 #define arch_return_of(recipe) ((recipe)->rbp + ((recipe)->kind == RECIPE_LINK ? 0 : 8))
 #define arch_return_at(how)    (((how) & ~7) + ((how)&FRAME_BP ? 8 : 0))
 
+/* bl. */
+static inline bool arch_names_callee(uint64_t address)
+{
+    return address % 4 == 0 && (uint32_t)arch_word(address - 4) >> 26 == 0x25;
+}
+
 /* bl; blr, also those that authenticate the address. */
 static inline bool arch_is_call_before(uint64_t address)
 {

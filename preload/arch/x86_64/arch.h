@@ -103,6 +103,14 @@ static inline bool arch_is_call_before(uint64_t address)
     return return_is_after_call((const uint8_t *)address);
 }
 
+/* call, also through a slot of the global offset table. */
+static inline bool arch_names_callee(uint64_t address)
+{
+    const uint8_t *code = (const uint8_t *)address;
+
+    return code[-5] == 0xe8 || (code[-6] == 0xff && code[-5] == 0x15);
+}
+
 static inline bool arch_is_return(uint64_t address)
 {
     (void)address;
