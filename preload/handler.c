@@ -210,6 +210,23 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
     guard_leave();
 }
 
+COLD struct place sample_place_between(const ucontext_t *context)
+{
+    struct place place = {NO_NODE, 0};
+    uint64_t reg[CFI_REGISTERS], low, high;
+    uint32_t partial, marked;
+
+    if (!self.lane || !guard_enter())
+        return place;
+    unwind_registers(context, reg);
+    thread_stack(reg[CFI_SP], &low, &high);
+    marked = marks_lift();
+    place = unwind_interrupted(self.lane, reg, low, high, &partial);
+    marks_put_back(marked);
+    guard_leave();
+    return place;
+}
+
 void sample_missed(struct place place)
 {
     uint64_t now = file_now_us();

@@ -122,6 +122,13 @@ struct place thread_here(void);
  * ours, need no walk. */
 struct place thread_caller(const uint64_t *frame_pointer);
 
+/* It goes on where a wait is over, if it was in one: what that had under REALTIME is counted (waits/idle.h). */
+static inline void thread_runs(void)
+{
+    if (self.idle.rests)
+        idle_end(true);
+}
+
 /* The part of the thread's own stack that can be read without asking, for a walk from stack pointer `sp`. */
 static inline void thread_stack(uint64_t sp, uint64_t *low, uint64_t *high)
 {

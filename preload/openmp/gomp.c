@@ -9,6 +9,7 @@
  * that a later version adds at the end are none of ours.
  */
 #include "preload/openmp/gomp.h"
+#include "preload/thread.h"
 
 #include <stddef.h>
 
@@ -34,10 +35,12 @@ static __attribute__((noinline)) void run(void *argument)
     uint64_t here = (uint64_t)__builtin_frame_address(0);
 
     region_opening(false);
+    thread_runs();
     marks_enter((struct mark){here, r->id, HQM_NODE_INSIDE, MARK_OURS});
     if (r->home == &marks)
         count_team(r);
     r->body(r->data);
+    thread_runs();
     marks_leave(here);
     if (r->home == &marks)
         marks_enter((struct mark){r->frame, r->id, HQM_NODE_WAIT, MARK_OURS});
@@ -50,6 +53,7 @@ static void leave(struct region *r)
     if (!r->id)
         return;
     region_opening(false);
+    thread_runs();
     marks_leave(r->frame);
     region_close(r);
 }

@@ -78,11 +78,27 @@ static struct turns *turns_over(void)
     return turns;
 }
 
-uint64_t marks_left_ns(void)
+bool marks_left(uint64_t *when_ns)
 {
     struct turns *turns = turns_over();
 
-    return turns ? left_ns(turns) : 0;
+    *when_ns = turns ? left_ns(turns) : 0;
+    return turns != NULL;
+}
+
+uint32_t marks_lift(void)
+{
+    uint32_t count = marks.count;
+
+    marks.count = 0;
+    marks_changed(MARK_BASE);
+    return count;
+}
+
+void marks_put_back(uint32_t count)
+{
+    marks.count = count;
+    marks_changed(MARK_BASE);
 }
 
 /* The thread was changed while it waited at the end of a region that has been left meanwhile: it went within, as like

@@ -113,9 +113,18 @@ static inline void marks_leave(uint64_t sp)
  * For threads that do nothing else. */
 void marks_wait(uint64_t region, struct turns *turns, uint64_t value);
 
-/* When the region was left at whose end the thread has a mark that it waits; 0: it has none, it has not been left yet,
- * or when is not known any more. */
-uint64_t marks_left_ns(void);
+/* Has the region been left at whose end the thread has a mark that it waits? *when_ns: 0 if that is not known any more.
+ */
+bool marks_left(uint64_t *when_ns);
+
+static inline bool marks_at_end(void)
+{
+    return marks.waiting && marks.count == 1;
+}
+
+/* Around a walk of a thread that is there: as it would be if the region had been left. In signal handlers. */
+uint32_t marks_lift(void);
+void marks_put_back(uint32_t count);
 
 /* Before a walk: the end of a region may have been reached meanwhile. Safe in signal handlers. */
 void marks_settle(void);

@@ -132,6 +132,7 @@ bool region_open(struct region *r, const void *body, const void *call, uint32_t 
     r->id = 0;
     if (!options.active)
         start_once(); /* a library's constructor opens it */
+    thread_runs();
     if (!options.active || !guard_enter())
         return false;
     here = self.lane || file_ready() ? opened_at(r, call, runtime) : (struct place){NO_NODE, 0};

@@ -91,8 +91,10 @@ static __attribute__((noinline)) void run(void *argument)
         return;
     }
     current = t->place;
+    thread_runs();
     marks_enter((struct mark){here, t->place->id, HQM_NODE_INSIDE, MARK_OURS});
     t->body(data);
+    thread_runs();
     marks_leave(here);
     current = before;
 }

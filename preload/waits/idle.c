@@ -109,9 +109,10 @@ static HOT void drift(struct idle *i)
     set_timer(i, 1);
 }
 
-static void rest(struct idle *i, uint64_t periods)
+static void rest(struct idle *i, uint64_t periods, const ucontext_t *context)
 {
     i->place = self.stored;
+    i->between = marks_at_end() ? sample_place_between(context) : (struct place){NO_NODE, 0};
     i->closed_ns = window_closed_ns(i->due_ns);
     i->rests = true;
     note_wait(i);
@@ -152,6 +153,32 @@ static uint64_t take_extra(int event)
     return extra;
 }
 
+/* Waits it at the end of a region that was left meanwhile? *waited: how many of the `count` periods since `before` it
+ * has done so; half of them if when is not known. */
+static bool was_left(const struct idle *i, uint64_t before, uint64_t count, uint64_t *waited)
+{
+    uint64_t when;
+
+    if (i->between.node == NO_NODE || !marks_left(&when))
+        return false;
+    *waited = when ? (when > before ? (when - before) / period_ns() : 0) : count / 2;
+    if (*waited > count)
+        *waited = count;
+    return true;
+}
+
+/* The `count` periods since `before` of a wait that is over. */
+static COLD void count_wait(const struct idle *i, uint64_t before, uint64_t count)
+{
+    uint64_t waited = count;
+
+    was_left(i, before, count, &waited);
+    if (waited)
+        sample_there(i->place, i->event, waited, before + waited * period_ns());
+    if (count > waited)
+        sample_there(i->between, i->event, count - waited, before + count * period_ns());
+}
+
 /* It works: what it has used of its CPU clock since the wait was seen came last. */
 static COLD void woken(struct idle *i, const ucontext_t *context, uint64_t now)
 {
@@ -163,7 +190,7 @@ static COLD void woken(struct idle *i, const ucontext_t *context, uint64_t now)
     waited = waited < count ? waited : count;
     wake(i);
     if (waited)
-        sample_there(i->place, i->event, waited, before + waited * period_ns());
+        count_wait(i, before, waited);
     if (count > waited)
         sample(i->event, count - waited + take_extra(i->event), context);
 }
@@ -175,6 +202,7 @@ static COLD void moved(struct idle *i, const ucontext_t *context, uint64_t now)
 
     count -= owe(i, count);
     first = count / 2;
+    was_left(i, before, count, &first);
     wake(i);
     if (first)
         sample_there(i->place, i->event, first, before + first * period_ns());
@@ -184,7 +212,7 @@ static COLD void moved(struct idle *i, const ucontext_t *context, uint64_t now)
 
 /* A sample was taken in a call that waits. Rests, and is true, if the thread has not moved since the last one, or its
  * wrapper will tell when it does. */
-static COLD bool look(struct idle *i)
+static COLD bool look(struct idle *i, const ucontext_t *context)
 {
     uint64_t before = i->switches, longer = 2 * i->slow, most = periods_of(SECOND);
     bool same = i->seen && i->place.node == self.stored.node;
@@ -193,8 +221,9 @@ static COLD bool look(struct idle *i)
     if (self.stored.node == NO_NODE || raw_frozen || !self.lane || !self.timer[i->event])
         return false;
     i->cpu_ns = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
-    if (i->inside) {
-        rest(i, self.number == 0 ? most : periods_of(LONGEST_NS));
+    longer = longer < most ? longer : most;
+    if (i->inside) { /* at a region's end it is to be seen that the region was left */
+        rest(i, marks_at_end() ? longer : self.number == 0 ? most : periods_of(LONGEST_NS), context);
         return true;
     }
     i->seen = true;
@@ -202,7 +231,7 @@ static COLD bool look(struct idle *i)
     i->switches = voluntary_switches();
     if (!same || i->switches != before + 1 || most < 2)
         return false;
-    rest(i, longer < most ? longer : most);
+    rest(i, longer, context);
     i->watch = timer_watch(i->event, i->watch, WATCH_NS);
     return true;
 }
@@ -216,19 +245,21 @@ static COLD void rested(struct idle *i, const ucontext_t *context, uint64_t now)
     } else if (!in_call(context)) {
         woken(i, context, now);
     } else if (i->inside || (i->seen && voluntary_switches() == i->switches + 1)) {
-        uint64_t count = take_open_periods(i, now);
+        uint64_t before = i->due_ns, count = take_open_periods(i, now), waited = 0;
 
         self.stored = i->place;
-        if (count)
-            sample(i->event, count, context);
-        if (!look(i)) {
+        if (was_left(i, before, count, &waited) && waited)
+            sample_there(i->place, i->event, waited, before + waited * period_ns());
+        if (count > waited)
+            sample(i->event, count - waited, context);
+        if (!look(i, context)) {
             bool seen = i->seen;
             wake(i);
             i->seen = seen;
         }
     } else {
         moved(i, context, now);
-        look(i);
+        look(i, context);
     }
 }
 
@@ -239,8 +270,11 @@ static COLD void rested(struct idle *i, const ucontext_t *context, uint64_t now)
  */
 static HOT void sample_due(int event, uint64_t before, uint64_t count, uint64_t extra, const ucontext_t *context)
 {
-    uint64_t left = marks.waiting ? marks_left_ns() : 0, waited = left > before ? (left - before) / period_ns() : 0;
+    uint64_t left = 0, waited;
 
+    if (marks.waiting)
+        marks_left(&left);
+    waited = left > before ? (left - before) / period_ns() : 0;
     waited = waited < count ? waited : count;
     if (waited) {
         marks.as_of_ns = left - 1;
@@ -267,7 +301,7 @@ HOT void idle_sample(int event, ucontext_t *context)
         return;
     if (in_call(context)) {
         sample_due(event, before, count, 0, context);
-        look(i);
+        look(i, context);
     } else {
         i->seen = false;
         sample_due(event, before, count, take_extra(event), context);
@@ -290,7 +324,7 @@ void idle_awake(const ucontext_t *context)
 void idle_end(bool ran)
 {
     struct idle *i = &self.idle;
-    uint64_t count;
+    uint64_t before = i->due_ns, count;
 
     i->inside = false;
     if (!i->rests || i->settles)
@@ -303,7 +337,7 @@ void idle_end(bool ran)
     i->rests = i->seen = false;
     note_no_wait();
     if (count)
-        sample_there(i->place, i->event, count, i->due_ns);
+        count_wait(i, before, count);
     if (!raw_frozen)
         set_timer(i, 1);
     atomic_signal_fence(memory_order_seq_cst);

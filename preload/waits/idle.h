@@ -40,12 +40,12 @@ struct idle {
     uint64_t due_ns;       /* CLOCK_MONOTONIC */
     uint64_t drift_ns;     /* by which it has been moved */
     uint64_t random;
-    uint64_t closed_ns; /* window_closed_ns() then */
-    uint64_t slow;      /* periods between two signals */
-    struct place place;
-    int64_t cpu_ns;    /* the thread's CPU clock when `place` was seen, */
-    uint64_t switches; /* and how often it had given its processor away */
-    int64_t owed_ns;   /* CPU time in waits that is charged to no work yet, less than a period */
+    uint64_t closed_ns;          /* window_closed_ns() then */
+    uint64_t slow;               /* periods between two signals */
+    struct place place, between; /* where it is when the region has been left at whose end it waits; no node: at none */
+    int64_t cpu_ns;              /* the thread's CPU clock when `place` was seen, */
+    uint64_t switches;           /* and how often it had given its processor away */
+    int64_t owed_ns;             /* CPU time in waits that is charged to no work yet, less than a period */
 };
 
 /* In a thread: its timer of elapsed time starts. Returns when it is to fire first, by CLOCK_MONOTONIC. */

@@ -113,8 +113,7 @@ HOT void interruption_note(ucontext_t *context)
 uint32_t interruption_begin(void)
 {
     self.interrupted = false;
-    if (self.idle.rests)
-        idle_end(true);
+    thread_runs();
     self.idle.inside = true;
     return self.theirs;
 }

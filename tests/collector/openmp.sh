@@ -577,7 +577,7 @@ C
 # period of 2 ms, which makes some 10 ms of 1.6 and 1.0 s; ten times that is for what a busy machine puts between two readings of a clock.
 naps() {
     OMP_WAIT_POLICY=$3 record -e REALTIME@500/s -- "$1" 0.016
-    read -r slept waited <"$TMP/out"
+    read -r slept waited _ <"$TMP/out"
     IFS=, read -r work waiting entries <<<"$(rows 'regions columns work, waiting, entries' | awk -F, '{ print $(NF - 2) "," $(NF - 1) "," $NF }')"
     check "$2, $3: ten entries" [ "$entries" = 10 ]
     check "$2, $3: the work ($work s) is the naps ($slept s)" holds "$work > 0.92 * $slept - 0.02 && $work < 1.08 * $slept + 0.02"
@@ -585,6 +585,21 @@ naps() {
 }
 naps "$PROGRAMS/naps" libgomp passive
 naps "$PROGRAMS/naps" libgomp active
+
+# A thread sleeps in one call, or in two with nothing between them, from the region's end into the time between regions, and is not sampled meanwhile: what it slept
+# until the region was left is its wait, the rest is idle. All of it was the region's with libomp (2.7 times the wait), and a tenth more with libgomp.
+pauses() {
+    OMP_WAIT_POLICY=passive record -e REALTIME@500/s -- "$1" "$3" "$4" "$5"
+    read -r _ waited idled <"$TMP/out"
+    waiting=$(rows 'regions columns waiting' | awk -F, '{ print $NF }')
+    idle=$(rows 'procedures where name = "[idle: no region]" columns realtime.x' | awk -F, '{ print $NF }')
+    check "$2, pauses of $5 s: the waiting ($waiting s) is that by the program's clock ($waited s)" holds "$waiting > 0.95 * $waited - 0.04 && $waiting < 1.05 * $waited + 0.04"
+    check "$2, pauses of $5 s: threads idle ($idle s) as long as by its clock ($idled s)" holds "$idle > 0.95 * $idled - 0.06 && $idle < 1.05 * $idled + 0.06"
+    check "$2, pauses of $5 s: the verifier finds nothing" "$HQ" verify "$DB"
+}
+for pause in "0.01 40 0.02" "0.02 8 0.1"; do
+    pauses "$PROGRAMS/naps" libgomp $pause
+done
 
 # A sample is of when it fired: on a processor that two threads share it comes to one that waits at a region's end when the other has had its turn, and has
 # left the region. More than half of that waiting was in no region. The runtime is to spin, so it is to see two processors at its start.
@@ -692,6 +707,9 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/own-turns-libomp" "$TMP/own-turns.c"
     [ "$(nproc)" -gt 1 ] && own_turns "$TMP/own-turns-libomp" libomp
     naps "$TMP/naps-libomp" libomp passive
+    for pause in "0.01 40 0.02" "0.02 8 0.1"; do
+        pauses "$TMP/naps-libomp" libomp $pause
+    done
     OMP_TOOL_LIBRARIES=/nowhere/tool.so record -- "$TMP/openmp" 0.002
     check "libomp: a tool of the program's own comes first" grep -q 'an OpenMP tool of its own' "$TMP/err"
     check "libomp: beside it no region is seen" [ "$(value entries)" = 0 ]

@@ -90,13 +90,14 @@ TEST(the_next_region_of_a_waiting_thread)
 TEST(a_sample_is_of_when_it_fired)
 {
     struct turns turns = {.count = 7};
+    uint64_t when;
 
     fresh();
     marks_wait(9, &turns, 7);
     *turns_left(&turns, 7) = 5000;
     turns.count = 9;
     *turns_left(&turns, 9) = 8000;
-    CHECK(marks_left_ns() == 5000);
+    CHECK(marks_left(&when) && when == 5000);
     marks.as_of_ns = 4999;
     marks_settle();
     CHECK(marks.count == 1 && marks.mark[0].region == 9);
@@ -115,9 +116,9 @@ TEST(a_sample_is_of_when_it_fired)
 
     turns = (struct turns){.count = 7};
     marks_wait(9, &turns, 7);
-    CHECK(marks_left_ns() == 0); /* it has not been left */
-    turns.count = 8;             /* when is not known */
-    CHECK(marks_left_ns() == 0);
+    CHECK(!marks_left(&when) && when == 0); /* it has not been left */
+    turns.count = 8;                        /* when is not known */
+    CHECK(marks_left(&when) && when == 0);
     marks_settle();
     CHECK(marks.count == 0);
 }
