@@ -78,14 +78,19 @@ static const char *amount_before(struct judge *j, const struct baseline_value *o
     return arena_printf(j->arena, "%s%s", j->is_new ? "at most " : "", amount(j, old));
 }
 
+static const char *change_line(struct judge *j, const struct baseline_value *old, const struct baseline_value *now)
+{
+    return arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
+                        row_paths_text(&j->paths, j->arena, now->path, false), amount_before(j, old), amount(j, now),
+                        baseline_times(j->arena, old, now));
+}
+
 static void judge_open(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const struct gate_difference *d)
 {
     double bound = gate_bound(d, GATE_MISSED);
     unsigned n = baseline_runs(old) < baseline_runs(now) ? baseline_runs(old) : baseline_runs(now);
-    const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
-                                    row_paths_text(&j->paths, j->arena, now->path, false), amount_before(j, old),
-                                    amount(j, now), baseline_times(j->arena, old, now));
+    const char *what = change_line(j, old, now);
 
     comes_to(j, CHECK_INCONCLUSIVE);
     j->sampling |= baseline_sampling(old->share, old->samples, now->share, now->samples) > d->error;
@@ -137,63 +142,71 @@ static bool may_be_machine(const struct judge *j, const struct baseline_value *o
     return rest.rise < d->rise && gate_judge(&rest, j->level, GATE_MISSED) != GATE_FAIL;
 }
 
+/* A rise that is none of chance: it fails, unless the machine, the hour or a change of places may be why. */
+static void take_failed(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
+                        const struct gate_difference *d, const char *line)
+{
+    double size = d->allowed > 0 ? d->rise / d->allowed : INFINITY;
+    /* Another processor takes other times, and how many there are may change what is done. */
+    bool excused = j->waits || j->elsewhere == MACHINE_COUNT || (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
+    double hours = baseline_hours(now, j->system_before, j->system);
+    bool by_hours = d->rise <= hours, by_machine = !by_hours && may_be_machine(j, old, now, d),
+         changed_places = baseline_changed_places(j->before, j->now, old, now);
+
+    j->by_hours = by_hours ? fmax(j->by_hours, hours) : j->by_hours;
+    j->failed = !j->failed || size > j->most ? now : j->failed;
+    j->most = fmax(j->most, size);
+    j->by_machine |= by_machine;
+    j->changed_places |= changed_places;
+    comes_to(j, excused || by_hours || by_machine || changed_places ? CHECK_INCONCLUSIVE : CHECK_FAIL);
+    vec_push(&j->rose, (struct told){line, size});
+}
+
+/* How small a rise could have been seen, for the last line of the answer. */
+static void take_resolution(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
+                            const struct gate_difference *d, bool is_ok)
+{
+    if (old->absolute) {
+        bool counted = is_ok && old->value > 0 && !gate_fell(d);
+
+        if (counted && d->error > 0)
+            j->scattered = fmax(j->scattered, gate_bound(d, GATE_MISSED) / old->value);
+        else if (counted || (is_ok && old->value > 0 && d->error == 0))
+            j->exact = fmax(j->exact, d->allowed / old->value);
+        return;
+    }
+    j->one_run |= baseline_runs(old) < 2 && baseline_runs(now) < 2;
+    j->one_side |= (baseline_runs(old) < 2) != (baseline_runs(now) < 2);
+    if (is_ok && !gate_fell(d))
+        take_power(j, now, d);
+}
+
 /* Tells a rise from noise; `kind` is how the line begins. */
 static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const char *kind)
 {
     struct gate_difference d = baseline_difference(old, now, j->scatter);
     enum gate_verdict verdict = gate_judge(&d, j->level, GATE_MISSED);
-    const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
-                                    row_paths_text(&j->paths, j->arena, now->path, false), amount_before(j, old),
-                                    amount(j, now), baseline_times(j->arena, old, now)),
-               *rise = baseline_rise_text(j->arena, old, &d);
+    const char *what = change_line(j, old, now), *rise = baseline_rise_text(j->arena, old, &d);
 
     if (is_told(j, now)) {
         if (verdict == GATE_FAIL)
             vec_push(&j->rest, (struct told){arena_printf(j->arena, "not judged: %s", what), d.rise / d.allowed});
         return;
     }
-    if (verdict == GATE_FAIL) {
-        double size = d.allowed > 0 ? d.rise / d.allowed : INFINITY;
-        /* Another processor takes other times, and how many there are may change what is done. */
-        bool excused = j->waits || j->elsewhere == MACHINE_COUNT ||
-                       (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
-        double hours = baseline_hours(now, j->system_before, j->system);
-        bool by_hours = d.rise <= hours, by_machine = !by_hours && may_be_machine(j, old, now, &d),
-             changed_places = baseline_changed_places(j->before, j->now, old, now);
-
-        j->by_hours = by_hours ? fmax(j->by_hours, hours) : j->by_hours;
-        j->failed = !j->failed || size > j->most ? now : j->failed;
-        j->most = fmax(j->most, size);
-        j->by_machine |= by_machine;
-        j->changed_places |= changed_places;
-        comes_to(j, excused || by_hours || by_machine || changed_places ? CHECK_INCONCLUSIVE : CHECK_FAIL);
-        vec_push(&j->rose,
-                 (struct told){j->is_new && old->absolute ? arena_printf(j->arena, "%s: %s", kind, what)
-                                                          : arena_printf(j->arena, "%s: %s, %s", kind, what, rise),
-                               size});
-    } else if (verdict == GATE_UNDECIDED) {
+    if (verdict == GATE_FAIL)
+        take_failed(j, old, now, &d,
+                    j->is_new && old->absolute ? arena_printf(j->arena, "%s: %s", kind, what)
+                                               : arena_printf(j->arena, "%s: %s, %s", kind, what, rise));
+    else if (verdict == GATE_UNDECIDED)
         judge_open(j, old, now, &d);
-    } else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise) {
+    else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise)
         vec_push(&j->rest, (struct told){arena_printf(j->arena, "fell: %s, %s", what, rise), -d.rise / d.allowed});
-    }
     if (verdict == GATE_OK && d.allowed > 0 && (!j->nearest || d.rise / d.allowed > j->near)) {
         j->near = d.rise / d.allowed;
         j->nearest = arena_printf(j->arena, "nearest to its tolerance: %s, %s", what, rise);
     }
-    if (old->absolute) {
-        bool counted = verdict == GATE_OK && old->value > 0 && !gate_fell(&d);
-
-        if (counted && d.error > 0)
-            j->scattered = fmax(j->scattered, gate_bound(&d, GATE_MISSED) / old->value);
-        else if (counted || (verdict == GATE_OK && old->value > 0 && d.error == 0))
-            j->exact = fmax(j->exact, d.allowed / old->value);
-        return;
-    }
-    j->one_run |= baseline_runs(old) < 2 && baseline_runs(now) < 2;
-    j->one_side |= (baseline_runs(old) < 2) != (baseline_runs(now) < 2);
-    if (verdict == GATE_OK && !gate_fell(&d))
-        take_power(j, now, &d);
+    take_resolution(j, old, now, &d, verdict == GATE_OK);
 }
 
 /* ---- rows ---- */
