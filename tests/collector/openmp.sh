@@ -43,6 +43,7 @@ looks libgomp
 # CPU time, and each of its two sums is right to a period of 4 ms or so, of 250 and 750 ms.
 uneven() {
     record -e CPUTIME@250/s -- "$1" 0.025
+    check "uneven: efficiency is work by elapsed times of two threads" "$HQ" "$DB" 'regions expect abs(efficiency * 2 * elapsed / work - 1) < 0.001'
     rows 'regions columns entries, work, balance, imbalance, team' >"$TMP/uneven"
     IFS=, read -r entries work balance imbalance threads <<<"$(awk -F, '{ print $(NF - 4) "," $(NF - 3) "," $(NF - 2) "," $(NF - 1) "," $NF }' "$TMP/uneven")"
     check "uneven: one region, ten entries, two threads" [ "$entries $threads $(wc -l <"$TMP/uneven")" = "10 2 1" ]
@@ -559,6 +560,60 @@ if [ "$(gcc -dumpversion | cut -d. -f1)" -ge 11 ]; then
     detached "$TMP/detached" libgomp 'omp task detach'
 fi
 
+# Tasks that create tasks by the same call are one row, also behind another one that was waited for; those that a region within a task creates are below that region.
+cat >"$TMP/recur.c" <<'C'
+#include "burn.h"
+static __attribute__((noinline)) void recur(int depth)
+{
+#pragma omp task firstprivate(depth)
+    {
+        burn(0.004);
+        if (depth < 3) {
+#pragma omp task
+            burn(0.004);
+#pragma omp taskwait
+            recur(depth + 1);
+            recur(depth + 1);
+        }
+    }
+#pragma omp taskwait
+}
+static __attribute__((noinline)) void again(int depth)
+{
+#pragma omp task firstprivate(depth)
+    {
+        burn(0.01);
+        if (depth < 1) {
+#pragma omp parallel num_threads(1)
+            again(depth + 1);
+            burn(0.01);
+        }
+    }
+#pragma omp taskwait
+}
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        recur(0);
+        for (int i = 0; i < 5; i++)
+            again(0);
+    }
+    return 0;
+}
+C
+# recurs PROGRAM RUNTIME
+recurs() {
+    record -e CPUTIME@1000/s -- "$1"
+    rows 'tree all columns cputime' | awk -F, '$3 == "task at recur.c:4"' | wc -l >"$TMP/rows-recur"
+    check "$2: tasks that recur are one row" [ "$(cat "$TMP/rows-recur")" = 1 ]
+    rows 'tree of "parallel region at recur.c:23" all columns cputime' | awk -F, '$3 == "task at recur.c:19"' | wc -l >"$TMP/again"
+    check "$2: tasks of a region in a task are below it" [ "$(cat "$TMP/again")" = 1 ]
+}
+gcc -O1 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/recur" "$TMP/recur.c"
+recurs "$TMP/recur" libgomp
+
 cat >"$TMP/targets.c" <<'C'
 #include "burn.h"
 int main(void)
@@ -703,6 +758,7 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     check "libomp: all of their work is below the procedure that creates them" all_below
     check "libomp: as tasks" [ "$(awk -F, '$3 ~ /^task at/ { t = $8 } $3 == "burn" && $8 != t + 1 { wrong++ } END { print wrong + 0 }' "$TMP/create")" = 0 ]
     clang -O1 -g -fopenmp -Itests/programs -o "$TMP/detached-libomp" "$TMP/detached.c" && detached "$TMP/detached-libomp" libomp 'omp task detach.*[^0][)]$'
+    clang -O1 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/recur-libomp" "$TMP/recur.c" && recurs "$TMP/recur-libomp" libomp
     clang -O2 -g -fopenmp -o "$TMP/naps-libomp" tests/programs/naps.c
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/own-turns-libomp" "$TMP/own-turns.c"
     [ "$(nproc)" -gt 1 ] && own_turns "$TMP/own-turns-libomp" libomp
