@@ -83,7 +83,7 @@ static void tell_run(struct summary *s)
 {
     const struct db *db = s->run->tree->db;
     const char *command = facts_text(db, "command"), *duration = facts_text(db, "duration");
-    uint32_t ranks = 0, working = 0;
+    uint32_t working = 0;
     size_t threads = count_threads(db), told = 0;
     const char *all = facts_text(db, "threads"); /* those without a sample have no profile, but are counted */
 
@@ -95,7 +95,7 @@ static void tell_run(struct summary *s)
 
         for (uint32_t q = 0; q < p && !seen; q++)
             seen = db->profiles[q].rank == db->profiles[p].rank;
-        ranks += !seen;
+        s->ranks += !seen;
         if (s->metric) {
             struct db_total total = db_profile_total(db, p, s->metric->metric);
 
@@ -108,8 +108,8 @@ static void tell_run(struct summary *s)
     threads = told ? told : threads;
     if (duration)
         str_addf(&text, "%s, ", duration);
-    if (ranks)
-        str_addf(&text, "%u rank%s, ", ranks, ranks == 1 ? "" : "s");
+    if (s->ranks)
+        str_addf(&text, "%u rank%s, ", s->ranks, s->ranks == 1 ? "" : "s");
     str_addf(&text, "%zu thread%s", threads, threads == 1 ? "" : "s");
     if (s->metric && working < threads)
         str_addf(&text, ", %u of them with %s", working, s->metric->name);
@@ -384,6 +384,7 @@ static struct hq_error *tell_all(struct summary *s)
     HQ_TRY(summary_tell_runtimes(s));
     if (!(s->metric->flags & HQDB_METRIC_EXACT) || s->metric->dim == DIM_SECONDS) /* bytes do not wait */
         summary_tell_waiting(s);
+    HQ_TRY(summary_tell_regions(s));
     if (profiles_usual(&s->run->selection) == PER_RANK)
         HQ_TRY(summary_tell_balance(s, true));
     else if (count_threads(db) > 1 && !(s->metric->flags & HQDB_METRIC_ELAPSED)) /* which is how long a thread lived */

@@ -23,6 +23,7 @@ struct summary {
     const char *inclusive, *own;  /* how it is written */
     const char *path;             /* the question for its hot path */
     double total;
+    uint32_t ranks;
     bool unsure;                                       /* rows were left out of a list because they are chance */
     struct summary_question questions[QUESTIONS_MOST]; /* that tell more */
     size_t question_count;
@@ -45,6 +46,8 @@ const char *summary_amount(const struct summary *s, double value);
 struct hq_error *summary_tell_runtimes(struct summary *s);
 /* How much is spent waiting, by what is waited for. */
 void summary_tell_waiting(struct summary *s);
+/* The parallel region whose threads lose most to the busiest of them. */
+struct hq_error *summary_tell_regions(struct summary *s);
 /* The work of each rank, outside of MPI, or of each thread, and what perfect balance would save. */
 struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks);
 

@@ -92,6 +92,45 @@ static double chance(const struct summary *s, double mean, size_t n)
     return (sqrt(2 * log((double)n)) + 2) * sqrt(mean * s->total / (double)m->total_count);
 }
 
+/*
+ * Nearly the most that n threads of each process lose to the busiest by the chance of sampling, where all work as much:
+ * what their expected maximum makes (chance() above), and two deviations of the sum.
+ */
+static double chance_of_loss(const struct summary *s, double work, double threads, double n)
+{
+    const struct measure *m = s->metric;
+    double sample = m->total_count > 0 ? s->total / (double)m->total_count : 0;
+
+    return sqrt(2 * log(n) * threads * work * sample) + 2 * sqrt((n - 1) * work * sample);
+}
+
+struct hq_error *summary_tell_regions(struct summary *s)
+{
+    enum { LOST, BALANCE, WORK, TEAM };
+    struct table *t;
+
+    if (s->metric->dim != DIM_SECONDS || s->metric->flags & HQDB_METRIC_EXACT)
+        return NULL;
+    HQ_TRY(query_ask(
+        s->env, "regions columns imbalance, balance, work, team where imbalance > 0 sort by imbalance desc limit 1",
+        &t));
+    vec_foreach(r, &t->rows) {
+        double lost = r->cells[LOST].number, threads = r->cells[TEAM].number;
+        double n = s->ranks ? threads / s->ranks : threads;
+
+        if (r->kind != SCOPE_REGION || !(n > 1 && lost > WORTH_SAVING * s->total) ||
+            lost <= chance_of_loss(s, r->cells[WORK].number, threads, n))
+            continue;
+        summary_add(s, "regions",
+                    arena_printf(&s->table->arena, "%s: balance %.2f, its threads lose %s to the busiest, %s", r->name,
+                                 r->cells[BALANCE].number, summary_amount(s, lost), summary_share(s, lost)),
+                    lost);
+        summary_ask(s, "regions sort by imbalance desc limit 5");
+    }
+    table_destroy(t);
+    return NULL;
+}
+
 static bool is_balanced(const struct row *thread)
 {
     return thread->profile != HQDB_NONE && !(thread->flags & ROW_ASIDE) && !isnan(thread->cells[0].number);
