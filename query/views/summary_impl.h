@@ -23,6 +23,7 @@ struct summary {
     const char *inclusive, *own;  /* how it is written */
     const char *path;             /* the question for its hot path */
     double total;
+    double openmp; /* of it, what OpenMP's runtimes take */
     uint32_t ranks;
     bool unsure;                                       /* rows were left out of a list because they are chance */
     struct summary_question questions[QUESTIONS_MOST]; /* that tell more */

@@ -25,6 +25,7 @@ struct hq_error *summary_tell_runtimes(struct summary *s)
             in[known->kind] += r->cells[0].number;
     }
     table_destroy(t);
+    s->openmp = in[RUNTIME_OPENMP];
     double both = in[RUNTIME_MPI] + in[RUNTIME_OPENMP];
 
     if (both < WORTH_SAVING * s->total || !summary_is_sure(s, both))
@@ -107,17 +108,17 @@ static double chance_of_loss(const struct summary *s, double work, double thread
 struct hq_error *summary_tell_regions(struct summary *s)
 {
     enum { LOST, BALANCE, WORK, TEAM };
+    bool told = false, any = false;
     struct table *t;
 
     if (s->metric->dim != DIM_SECONDS || s->metric->flags & HQDB_METRIC_EXACT)
         return NULL;
-    HQ_TRY(query_ask(
-        s->env, "regions columns imbalance, balance, work, team where imbalance > 0 sort by imbalance desc limit 1",
-        &t));
+    HQ_TRY(query_ask(s->env, "regions columns imbalance, balance, work, team sort by imbalance desc limit 1", &t));
     vec_foreach(r, &t->rows) {
         double lost = r->cells[LOST].number, threads = r->cells[TEAM].number;
         double n = s->ranks ? threads / s->ranks : threads;
 
+        any |= r->kind == SCOPE_REGION;
         if (r->kind != SCOPE_REGION || !(n > 1 && lost > WORTH_SAVING * s->total) ||
             lost <= chance_of_loss(s, r->cells[WORK].number, threads, n))
             continue;
@@ -126,7 +127,10 @@ struct hq_error *summary_tell_regions(struct summary *s)
                                  r->cells[BALANCE].number, summary_amount(s, lost), summary_share(s, lost)),
                     lost);
         summary_ask(s, "regions sort by imbalance desc limit 5");
+        told = true;
     }
+    if (any && !told && s->openmp > WORTH_SAVING * s->total)
+        summary_ask(s, "regions sort by waiting desc limit 5");
     table_destroy(t);
     return NULL;
 }
