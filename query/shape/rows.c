@@ -303,16 +303,20 @@ static void settle_order(struct run *run, const struct entries *roots)
     clauses_settle_order(run, has_value);
 }
 
-/* Each top row is replaced by its children; one without any stays. */
+/* Each top row is replaced by its children; one without any stays, and when none has any no further level does more. */
 static void flatten(struct run *run, struct entries *roots)
 {
-    for (uint32_t n = 0; n < run->query->flatten && !run_interrupted(run); n++) {
+    bool more = true;
+
+    for (uint32_t n = 0; more && n < run->query->flatten && !run_interrupted(run); n++) {
         struct entries next = {0};
 
+        more = false;
         for (size_t i = 0; i < roots->len; i++) {
             struct entry *e = roots->data[i];
 
             entry_expand(run, e);
+            more |= e->kid_count > 0;
             if (!e->kid_count)
                 vec_push(&next, e);
             for (size_t k = 0; k < e->kid_count; k++) {
