@@ -8,7 +8,6 @@
  * below the runtime's function that the program called.
  */
 #include "preload/export.h"
-#include "preload/libc.h"
 #include "preload/openmp/fork.h"
 #include "preload/openmp/ompt.h"
 #include "preload/openmp/region.h"
@@ -16,6 +15,7 @@
 #include "preload/options.h"
 #include "preload/start.h"
 #include "preload/thread.h"
+#include "preload/walk/find.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -37,24 +37,9 @@ struct ompt_start_tool_result {
 static __thread struct region opened[LANE_REGIONS] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t opened_count __attribute__((tls_model("initial-exec")));
 
-/* The runtime's code. A region that it opens itself is none of the program's, but the team of its hidden helper
- * threads, which run target tasks. */
-static uint64_t own_start, own_end;
-
-static int note_own_code(struct dl_phdr_info *info, size_t size, void *lookup)
-{
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-        if (p->p_type == PT_LOAD && (uint64_t)lookup - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
-            own_start = info->dlpi_addr + p->p_vaddr;
-            own_end = own_start + p->p_memsz;
-            return 1;
-        }
-    }
-    return 0;
-}
+/* The runtime. A region that it opens itself is none of the program's, but the team of its hidden helper threads, which
+ * run target tasks. */
+static struct object own;
 
 /* Of the runtime's function that the program has called, if it keeps its frame where it says: 0 otherwise. */
 static uint64_t frame_of_call(const struct ompt_frame *frame, const void *call)
@@ -81,7 +66,7 @@ static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *fr
     if (!r || !call)
         return; /* without a call it is a team of a league, which libomp makes for itself */
     body = (uint64_t)fork_body(call);
-    if (body >= own_start && body < own_end)
+    if (body >= own.start && body < own.end)
         return;
     r->frame = frame_of_call(frame, call);
     if (region_open(r, (const void *)body, call,
@@ -127,7 +112,7 @@ static int initialize(lookup_function lookup, int device, union ompt_data *data)
     (void)device, (void)data;
     if (!set)
         return 0;
-    libc_each_module(note_own_code, (void *)lookup);
+    find_object((uint64_t)lookup, &own);
     set(OMPT_PARALLEL_BEGIN, (void (*)(void))on_parallel_begin);
     set(OMPT_PARALLEL_END, (void (*)(void))on_parallel_end);
     set(OMPT_IMPLICIT_TASK, (void (*)(void))on_implicit_task);
@@ -138,7 +123,7 @@ static int initialize(lookup_function lookup, int device, union ompt_data *data)
 static void finalize(union ompt_data *data)
 {
     (void)data;
-    own_start = own_end = 0; /* it may be unloaded */
+    own = (struct object){0}; /* it may be unloaded */
 }
 
 /* There is one tool in a process, and that of the program comes first. */

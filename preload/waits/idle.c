@@ -153,6 +153,14 @@ static uint64_t take_extra(int event)
     return extra;
 }
 
+/* How many of the `count` periods since `before` were over by `until`. */
+static uint64_t periods_until(uint64_t until, uint64_t before, uint64_t count)
+{
+    uint64_t periods = until > before ? (until - before) / period_ns() : 0;
+
+    return periods < count ? periods : count;
+}
+
 /* Waits it at the end of a region that was left meanwhile? *waited: how many of the `count` periods since `before` it
  * has done so; half of them if when is not known. */
 static bool was_left(const struct idle *i, uint64_t before, uint64_t count, uint64_t *waited)
@@ -161,9 +169,7 @@ static bool was_left(const struct idle *i, uint64_t before, uint64_t count, uint
 
     if (i->between.node == NO_NODE || !marks_left(&when))
         return false;
-    *waited = when ? (when > before ? (when - before) / period_ns() : 0) : count / 2;
-    if (*waited > count)
-        *waited = count;
+    *waited = when ? periods_until(when, before, count) : count / 2;
     return true;
 }
 
@@ -182,12 +188,10 @@ static COLD void count_wait(const struct idle *i, uint64_t before, uint64_t coun
 /* It works: what it has used of its CPU clock since the wait was seen came last. */
 static COLD void woken(struct idle *i, const ucontext_t *context, uint64_t now)
 {
-    uint64_t before = i->due_ns, count = take_open_periods(i, now), waited = 0;
+    uint64_t before = i->due_ns, count = take_open_periods(i, now);
     uint64_t ran = (uint64_t)(raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - i->cpu_ns);
+    uint64_t waited = periods_until(now - ran, before, count);
 
-    if (now > before + ran)
-        waited = (now - ran - before) / period_ns();
-    waited = waited < count ? waited : count;
     wake(i);
     if (waited)
         count_wait(i, before, waited);
@@ -274,8 +278,7 @@ static HOT void sample_due(int event, uint64_t before, uint64_t count, uint64_t 
 
     if (marks.waiting)
         marks_left(&left);
-    waited = left > before ? (left - before) / period_ns() : 0;
-    waited = waited < count ? waited : count;
+    waited = periods_until(left, before, count);
     if (waited) {
         marks.as_of_ns = left - 1;
         sample(event, waited, context);
