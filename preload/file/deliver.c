@@ -6,6 +6,7 @@
 #include "preload/raw.h"
 #include "preload/text.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 enum { PATH = 2 * PATH_MAX + 256 };
@@ -52,6 +53,24 @@ static bool copy_all(int from, int to, struct room *room)
     return bytes == 0;
 }
 
+/* Nothing is measured any more, but other threads may be at a sample that they have begun: then once more, so that
+ * costs, nodes and trace in the copy are of one moment. Each has at most one, unless the program calls hq_start now. */
+static bool copy_settled(int from, int to, struct room *room)
+{
+    const struct hqm_header *header = file_header();
+    uint64_t before;
+    int left = 16;
+
+    do {
+        before = __atomic_load_n(&header->samples, __ATOMIC_ACQUIRE);
+        raw_syscall(SYS_lseek, from, 0, SEEK_SET, 0, 0, 0);
+        raw_syscall(SYS_lseek, to, 0, SEEK_SET, 0, 0, 0);
+        if (!copy_all(from, to, room))
+            return false;
+    } while (__atomic_load_n(&header->samples, __ATOMIC_ACQUIRE) != before && --left);
+    return true;
+}
+
 /* The file gets its name when it is whole. */
 static bool copy(struct room *room)
 {
@@ -62,7 +81,7 @@ static bool copy(struct room *room)
     int source = raw_open(room->from, O_RDONLY | O_CLOEXEC, 0),
         target = source < 0 ? -1 : raw_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (target >= 0) {
-        done = copy_all(source, target, room);
+        done = copy_settled(source, target, room);
         done &= raw_close(target) == 0;
         done = done && raw_rename(temporary, room->to) == 0;
     }
@@ -95,6 +114,7 @@ void deliver(void)
 
     if (!room)
         return;
+    atomic_store(&options.stopped, true);
     for (uint32_t serial = 0; serial <= header->serial; serial++)
         deliver_image(room, header->pid, serial);
     if (raw_rmdir(options.directory) < 0)

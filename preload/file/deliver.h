@@ -11,7 +11,8 @@
  * (db/elsewhere.h reads that). */
 void deliver_prepare(void);
 
-/* The measurements of this process, and of the images that it was before exec, go to the recording. */
+/* The measurements of this process, and of the images that it was before exec, go to the recording. From then on
+ * nothing is measured. */
 void deliver(void);
 
 #endif

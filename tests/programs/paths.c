@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths SECONDS [THREADS]: makes new call paths all the time: a random tree of calls, so that its measurement file
- * grows quickly. */
+/* paths SECONDS [THREADS [leave]]: makes new call paths all the time: a random tree of calls, so that its measurement
+ * file grows quickly. With `leave` the process ends when the first thread is done, whatever the others are at. */
 #include "burn.h"
 
 #include <pthread.h>
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     for (long i = 0; i < count; i++)
         pthread_create(&threads[i], NULL, run, (void *)(i + 1));
     run(NULL);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; argc <= 3 && i < count; i++)
         pthread_join(threads[i], NULL);
     return 3;
 }
