@@ -38,6 +38,10 @@ struct resumed {
     bool in_slot; /* where nobody comes but by a breakpoint */
 };
 
+/* A system call that our signal alone has ended early: with EINTR, or with a part of what it should move, so that its
+ * wrapper goes on with the rest (waits/whole.h). A handler of the program ends that, SA_RESTART or not. */
+enum { CALL_ENDED = 1, CALL_CUT = 2, CALL_GOES_ON = 4 };
+
 struct thread {
     bool alive; /* measured: from its begin to thread_end */
     bool alone; /* no other thread is measured */
@@ -45,7 +49,7 @@ struct thread {
     bool blocks_bus;            /* the program has blocked SIGBUS here, perhaps: file/cut.h */
     volatile bool opened;       /* we have unblocked it */
     bool clockless;             /* a look at a clock would end it: strict seccomp */
-    volatile bool interrupted;  /* our signal alone has ended a system call early (signals/signals.h) */
+    volatile uint8_t call;      /* CALL_*: what has become of the system call that a wrapper makes */
     volatile uint32_t theirs;   /* handlers of the program that were entered (signals/entry.h) */
     volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */
     struct wait wait;

@@ -10,6 +10,7 @@
  *   arch_code_address()       a code address as it was before it was signed
  *   arch_call_at()            has the signal ended a system call, or is the kernel about to make one again?
  *   arch_end_repetition()     such a call is over, with EINTR
+ *   arch_has_called()         has a system call just returned there, with a result above 0?
  *   arch_return_of()          where a frame with such a recipe has saved its return address, from the CFA
  *   arch_return_at()          the same from what the memo knows of the frame outside of it (`how`)
  *   arch_is_call_before()     is there a call instruction before an address? Reads ARCH_CALL_BYTES before it

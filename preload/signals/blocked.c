@@ -146,7 +146,7 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context)
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
     signal_send_again(SIGTRAP, info);
     if (arch_call_at(context, &number) == ARCH_ENDED)
-        self.interrupted = true; /* a call that waits is made again */
+        self.call |= CALL_ENDED; /* a call that waits is made again */
     return true;
 }
 

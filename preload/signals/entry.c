@@ -73,10 +73,11 @@ static ENTRY void note(struct entered *e, unsigned kind)
         self.wait.widened = false;
     }
     self.wait.masked = false;
-    if (!(kind & RESTARTS) && self.repeated == pc)
+    if (self.call & CALL_GOES_ON || (!(kind & RESTARTS) && self.repeated == pc))
         interruption_end_repetition(e->context);
+    self.call &= ~CALL_GOES_ON; /* it may never come back to the call */
     bool inside = self.idle.inside;
-    self.idle.inside = false; /* it may never come back to the call */
+    self.idle.inside = false; /* likewise */
     if (self.idle.rests)
         idle_end(!inside);
     if (kind & ON_STACK)

@@ -76,6 +76,12 @@ static void widen_mask(ucontext_t *context)
     self.wait.widened = true;
 }
 
+/* A signal of the program that was not handled yet is handled before the wrapper goes on, and may have ended it. */
+static void note_end(const ucontext_t *context, uint8_t how)
+{
+    self.call = (self.call & CALL_GOES_ON) | (waiting(context) ? 0 : how);
+}
+
 /*
  * The kernel has set the result of a call to EINTR and is about to return behind the syscall instruction. A handler of
  * the program that has come too is counted when it is entered; for one that was set up behind the C library's back it
@@ -89,10 +95,11 @@ static COLD void note_interruption(ucontext_t *context, enum arch_call call, lon
         return;
     if (call == ARCH_ENDED) {
         widen_mask(context);
-        self.interrupted = !waiting(context);
+        note_end(context, CALL_ENDED);
     } else if (is_restarted(number)) {
+        bool goes_on = self.call & CALL_GOES_ON;
         self.repeated = arch_pc(context);
-        if (handled(waiting(context), SA_RESTART)) /* one that was set up to end system calls */
+        if (handled(waiting(context), goes_on ? 0 : SA_RESTART)) /* one that was set up to end system calls */
             interruption_end_repetition(context);
     }
 }
@@ -108,11 +115,13 @@ HOT void interruption_note(ucontext_t *context)
     call = arch_call_at(context, &number);
     if (call != ARCH_NO_CALL)
         note_interruption(context, call, number);
+    else if (self.idle.inside && arch_has_called(context) && !raw_frozen)
+        note_end(context, CALL_CUT);
 }
 
 uint32_t interruption_begin(void)
 {
-    self.interrupted = false;
+    self.call = 0;
     thread_runs();
     self.idle.inside = true;
     return self.theirs;
@@ -127,10 +136,16 @@ void interruption_end(void)
 
 bool interrupted_by_us(uint32_t before)
 {
-    bool was = self.interrupted;
+    bool was = self.call & CALL_ENDED;
 
-    self.interrupted = false;
+    self.call &= ~CALL_ENDED;
     return was && errno == EINTR && self.theirs == before;
+}
+
+bool interruption_goes_on(uint32_t before)
+{
+    self.call = CALL_GOES_ON;
+    return self.theirs == before;
 }
 
 bool interrupted_before_due(uint32_t before)

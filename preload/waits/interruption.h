@@ -64,6 +64,10 @@ bool interrupted_by_us(uint32_t before);
  * kept is blocked (signals/blocked.h). */
 bool interrupted_before_due(uint32_t before);
 
+/* It has moved a part, and is made once more for the rest (whole.h): meanwhile a handler of the program ends it,
+ * SA_RESTART or not. False: one was entered already. */
+bool interruption_goes_on(uint32_t before);
+
 /* It is over, and is not made again: if the thread has waited in it, that is counted (idle.h). */
 void interruption_end(void);
 

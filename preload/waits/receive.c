@@ -11,6 +11,7 @@
 #include "preload/waits/interruption.h"
 #include "preload/raw.h"
 #include "preload/thread.h"
+#include "preload/waits/whole.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -27,40 +28,6 @@ static int64_t now_if_needed(void)
     return interruption_possible && !self.clockless ? deadline_now() : 0;
 }
 
-/* Returns the rest of a socket's time limit in nanoseconds; 0: it has passed, below 0: there is none. */
-static int64_t rest_of(int fd, int option, int64_t since)
-{
-    struct timeval limit = {0, 0};
-    socklen_t length = sizeof limit;
-
-    if (raw_getsockopt(fd, SOL_SOCKET, option, &limit, &length) != 0 || (!limit.tv_sec && !limit.tv_usec))
-        return -1;
-    int64_t rest = (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000 - (deadline_now() - since);
-    return rest > 0 ? rest : 0;
-}
-
-/*
- * Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that
- * already. The kernel begins its limit anew with each call, so what is left of it is waited for first.
- */
-static bool again(int fd, int option, int64_t since, uint32_t before)
-{
-    struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
-    int64_t rest;
-    int found;
-
-    if (!interrupted_by_us(before))
-        return false;
-    do {
-        rest = rest_of(fd, option, since);
-        errno = rest == 0 ? EAGAIN : EINTR;
-        if (rest <= 0)
-            return false;
-        found = REAL(ppoll)(&ready, 1, &(struct timespec){rest / 1000000000, rest % 1000000000}, NULL);
-    } while (found == 0 || (found < 0 && interrupted_by_us(before)));
-    return found > 0;
-}
-
 #define UNTIL_DONE(option, call) \
     do { \
         int64_t since_ = now_if_needed(); \
@@ -68,35 +35,53 @@ static bool again(int fd, int option, int64_t since, uint32_t before)
         uint32_t before_ = interruption_begin(); \
         do \
             result_ = call; \
-        while (result_ < 0 && errno == EINTR && again(fd, option, since_, before_)); \
+        while (result_ < 0 && errno == EINTR && limit_again(fd, option, since_, before_)); \
         interruption_end(); \
         return result_; \
     } while (0)
 
+/* Likewise for one that moves all bytes, if nobody else stops it: the rest. */
+#define UNTIL_WHOLE(kind, first, ...) \
+    do { \
+        int64_t since_ = now_if_needed(); \
+        ssize_t result_; \
+        uint32_t before_ = interruption_begin(); \
+        do \
+            result_ = first; \
+        while (result_ < 0 && errno == EINTR && limit_again(fd, whole_limit(kind), since_, before_)); \
+        if (__builtin_expect(self.call & CALL_CUT, 0)) \
+            result_ = whole_finish(&(struct whole){fd, kind, before_, since_, __VA_ARGS__}, result_); \
+        interruption_end(); \
+        return result_; \
+    } while (0)
+
+#define PART(buffer, bytes) &(struct iovec){(void *)(buffer), bytes}, 1
+
 EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
 {
-    UNTIL_DONE(SO_RCVTIMEO, REAL(read)(fd, buffer, bytes));
+    UNTIL_WHOLE(WHOLE_READ, REAL(read)(fd, buffer, bytes), PART(buffer, bytes), 0);
 }
 
 EXPORT ssize_t readv(int fd, const struct iovec *parts, int count)
 {
-    UNTIL_DONE(SO_RCVTIMEO, REAL(readv)(fd, parts, count));
+    UNTIL_WHOLE(WHOLE_READ, REAL(readv)(fd, parts, count), parts, (size_t)count, 0);
 }
 
 EXPORT ssize_t recv(int fd, void *buffer, size_t bytes, int flags)
 {
-    UNTIL_DONE(SO_RCVTIMEO, REAL(recv)(fd, buffer, bytes, flags));
+    UNTIL_WHOLE(WHOLE_RECEIVE, REAL(recv)(fd, buffer, bytes, flags), PART(buffer, bytes), flags);
 }
 
 EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, struct sockaddr *restrict from,
                         socklen_t *restrict length)
 {
-    UNTIL_DONE(SO_RCVTIMEO, REAL(recvfrom)(fd, buffer, bytes, flags, from, length));
+    UNTIL_WHOLE(WHOLE_RECEIVE, REAL(recvfrom)(fd, buffer, bytes, flags, from, length), PART(buffer, bytes), flags);
 }
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-    UNTIL_DONE(SO_RCVTIMEO, REAL(recvmsg)(fd, message, flags));
+    UNTIL_WHOLE(WHOLE_RECEIVE, REAL(recvmsg)(fd, message, flags), message->msg_iov, message->msg_iovlen,
+                message->msg_control ? 0 : flags);
 }
 
 EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
@@ -167,7 +152,7 @@ EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
     int result = REAL(connect)(fd, address, length);
 
     while (result < 0 && errno == EINTR && interrupted_by_us(before)) {
-        rest = rest_of(fd, SO_SNDTIMEO, since);
+        rest = limit_rest(fd, SO_SNDTIMEO, since);
         errno = rest == 0 ? too_late(fd) : EINTR;
         if (rest <= 0)
             break;
@@ -188,27 +173,27 @@ EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restric
 
 EXPORT ssize_t write(int fd, const void *buffer, size_t bytes)
 {
-    UNTIL_DONE(SO_SNDTIMEO, REAL(write)(fd, buffer, bytes));
+    UNTIL_WHOLE(WHOLE_WRITE, REAL(write)(fd, buffer, bytes), PART(buffer, bytes), 0);
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 {
-    UNTIL_DONE(SO_SNDTIMEO, REAL(writev)(fd, parts, count));
+    UNTIL_WHOLE(WHOLE_WRITE, REAL(writev)(fd, parts, count), parts, (size_t)count, 0);
 }
 
 EXPORT ssize_t send(int fd, const void *buffer, size_t bytes, int flags)
 {
-    UNTIL_DONE(SO_SNDTIMEO, REAL(send)(fd, buffer, bytes, flags));
+    UNTIL_WHOLE(WHOLE_SEND, REAL(send)(fd, buffer, bytes, flags), PART(buffer, bytes), flags);
 }
 
 EXPORT ssize_t sendto(int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to, socklen_t length)
 {
-    UNTIL_DONE(SO_SNDTIMEO, REAL(sendto)(fd, buffer, bytes, flags, to, length));
+    UNTIL_WHOLE(WHOLE_SEND, REAL(sendto)(fd, buffer, bytes, flags, to, length), PART(buffer, bytes), flags);
 }
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    UNTIL_DONE(SO_SNDTIMEO, REAL(sendmsg)(fd, message, flags));
+    UNTIL_WHOLE(WHOLE_SEND, REAL(sendmsg)(fd, message, flags), message->msg_iov, message->msg_iovlen, flags);
 }
 
 EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)

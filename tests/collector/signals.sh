@@ -48,6 +48,14 @@ for how in "" every; do
     cat "$TMP/out"
     check "two signals in any order $how" [ $status = 0 ]
 done
+# A signal of the collector's whenever the call sleeps, and no other. Without a remedy each call returns what it has moved by then.
+for how in "" own closed; do
+    "$PROGRAMS/pieces" $how >"$TMP/bare"
+    check "calls that move a part and wait, bare $how" [ $? = 0 ]
+    record -e REALTIME@1000s -- "$PROGRAMS/pieces" $how
+    diff "$TMP/bare" "$TMP/out"
+    check "such calls return what they would without hq $how" [ "$status:$(cat "$TMP/out")" = "0:$(cat "$TMP/bare")" ]
+done
 record -e REALTIME@200/s -- perl -e 'my $t = time; sleep 2; exit(time - $t >= 2 ? 0 : 1)'
 check "perl sleeps as long as it wants" [ $status = 0 ]
 finish

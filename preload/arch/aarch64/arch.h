@@ -92,6 +92,13 @@ static inline enum arch_call arch_call_at(const ucontext_t *context, long *numbe
     return arch_word(pc) == ARCH_SVC ? ARCH_REPEATS : ARCH_NO_CALL;
 }
 
+static inline bool arch_has_called(const ucontext_t *context)
+{
+    uint64_t pc = arch_pc(context);
+
+    return (long)context->uc_mcontext.regs[0] > 0 && pc & 4095 && arch_word(pc - 4) == ARCH_SVC;
+}
+
 static inline void arch_end_repetition(ucontext_t *context)
 {
     context->uc_mcontext.regs[0] = (uint64_t)-EINTR;

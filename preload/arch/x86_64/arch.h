@@ -88,6 +88,14 @@ static inline enum arch_call arch_call_at(const ucontext_t *context, long *numbe
                : ARCH_NO_CALL;
 }
 
+static inline bool arch_has_called(const ucontext_t *context)
+{
+    const uint8_t *code = (const uint8_t *)arch_pc(context);
+
+    return context->uc_mcontext.gregs[REG_RAX] > 0 && ((uint64_t)code & 4095) >= 2 && code[-2] == 0x0f &&
+           code[-1] == 0x05;
+}
+
 static inline void arch_end_repetition(ucontext_t *context)
 {
     context->uc_mcontext.gregs[REG_RAX] = -EINTR;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/waits/whole.h"
+
+#include "preload/waits/deadline.h"
+#include "preload/export.h"
+#include "preload/waits/interruption.h"
+#include "preload/raw.h"
+#include "preload/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <termios.h>
+#include <unistd.h>
+
+int64_t limit_rest(int fd, int option, int64_t since)
+{
+    struct timeval limit = {0, 0};
+    socklen_t length = sizeof limit;
+
+    if (raw_getsockopt(fd, SOL_SOCKET, option, &limit, &length) != 0 || (!limit.tv_sec && !limit.tv_usec))
+        return -1;
+    int64_t rest = (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000 - (deadline_now() - since);
+    return rest > 0 ? rest : 0;
+}
+
+/* Waits until the socket can be used, or its limit has passed. Returns what ppoll returns, *events what has come. */
+static int wait_until_ready(int fd, int option, int64_t since, uint32_t before, short *events)
+{
+    struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
+    int found;
+
+    do {
+        int64_t rest = limit_rest(fd, option, since);
+        struct timespec left = {rest / 1000000000, rest % 1000000000};
+        found = REAL(ppoll)(&ready, 1, rest < 0 ? NULL : &left, NULL);
+    } while (found < 0 && interrupted_by_us(before));
+    *events = ready.revents;
+    return found;
+}
+
+/* The kernel begins its limit anew with each call, so what is left of it is waited for first. */
+bool limit_again(int fd, int option, int64_t since, uint32_t before)
+{
+    int64_t rest;
+    short events;
+
+    if (!interrupted_by_us(before))
+        return false;
+    rest = limit_rest(fd, option, since);
+    errno = rest == 0 ? EAGAIN : EINTR;
+    if (rest <= 0)
+        return false;
+    int found = wait_until_ready(fd, option, since, before, &events);
+    errno = found == 0 ? EAGAIN : EINTR;
+    return found > 0;
+}
+
+/* As many bytes as one call moves at most. */
+static size_t asked(const struct whole *w)
+{
+    size_t most = INT_MAX & -__getauxval(AT_PAGESZ), sum = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        sum = w->parts[i].iov_len > most - sum ? most : sum + w->parts[i].iov_len;
+    return sum;
+}
+
+enum { PIECES = 16 };
+
+/* Fills in the bytes from `moved` to `end`, or their first parts. Returns the number of parts. */
+static int rest_of(const struct whole *w, size_t moved, size_t end, struct iovec rest[PIECES])
+{
+    size_t at = 0;
+    int found = 0;
+
+    for (size_t i = 0; at < end && found < PIECES; at += w->parts[i++].iov_len) {
+        size_t bytes = w->parts[i].iov_len, skip = moved > at ? moved - at : 0;
+
+        if (skip < bytes)
+            rest[found++] = (struct iovec){(char *)w->parts[i].iov_base + skip,
+                                           (bytes < end - at ? bytes : end - at) - skip};
+    }
+    return found;
+}
+
+static int option_of(int fd, int option)
+{
+    int value = -1;
+    socklen_t bytes = sizeof value;
+
+    return raw_getsockopt(fd, SOL_SOCKET, option, &value, &bytes) == 0 ? value : -1;
+}
+
+/* Devices of the kernel's own that give and take any number of bytes, and look for signals meanwhile. */
+static bool is_endless(dev_t device)
+{
+    enum { MEMORY = 1, ZERO = 5, FULL = 7, RANDOM = 8, URANDOM = 9 };
+    unsigned number = minor(device);
+
+    return major(device) == MEMORY && (number == ZERO || number == FULL || number == RANDOM || number == URANDOM);
+}
+
+/* Would it have moved all? */
+static bool is_for_all(const struct whole *w, mode_t type, dev_t device)
+{
+    bool writes = w->kind >= WHOLE_WRITE;
+    struct termios modes;
+
+    if (raw_syscall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK || w->flags & MSG_DONTWAIT)
+        return false;
+    switch (type) {
+    case S_IFIFO: return writes;
+    case S_IFCHR:
+        return is_endless(device) || (writes && raw_syscall(SYS_ioctl, w->fd, TCGETS, (long)&modes, 0, 0, 0) == 0);
+    case S_IFSOCK:
+        return option_of(w->fd, SO_TYPE) == SOCK_STREAM &&
+               (writes || (w->flags & (MSG_WAITALL | MSG_PEEK | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC)) == MSG_WAITALL);
+    default: return false;
+    }
+}
+
+/*
+ * On a socket. One of the network keeps its error for the next call where a part was moved: so it is looked for first,
+ * and a call is made only where it will move something at once. A local one does not keep it; its calls wait by
+ * themselves, for there it can take bytes before poll says so, and its limit is for each piece that is sent.
+ */
+static ssize_t exchange(struct whole *w, struct iovec *rest, int parts)
+{
+    struct msghdr message = {.msg_iov = rest, .msg_iovlen = (size_t)parts};
+    int option = whole_limit(w->kind), flags = (w->flags & ~MSG_FASTOPEN) | MSG_NOSIGNAL, there = 0;
+    bool local = option_of(w->fd, SO_DOMAIN) == AF_UNIX, limited = limit_rest(w->fd, option, w->since) >= 0;
+    short events = 0;
+
+    if (local && w->kind >= WHOLE_WRITE)
+        w->since = deadline_now();
+    if (!local || limited) {
+        int found = wait_until_ready(w->fd, option, w->since, w->before, &events);
+        if (!local && (found <= 0 || (events & POLLHUP &&
+                                      (w->kind >= WHOLE_WRITE ||
+                                       raw_syscall(SYS_ioctl, w->fd, FIONREAD, (long)&there, 0, 0, 0) || !there))))
+            return 0;
+    }
+    if (limited)
+        flags = (flags & ~MSG_WAITALL) | MSG_DONTWAIT;
+    return w->kind >= WHOLE_WRITE ? REAL(sendmsg)(w->fd, &message, flags) : REAL(recvmsg)(w->fd, &message, flags);
+}
+
+static ssize_t move(struct whole *w, mode_t type, struct iovec *rest, int parts)
+{
+    if (type == S_IFSOCK)
+        return exchange(w, rest, parts);
+    return w->kind >= WHOLE_WRITE ? REAL(writev)(w->fd, rest, parts) : REAL(readv)(w->fd, rest, parts);
+}
+
+ssize_t whole_finish(struct whole *w, ssize_t result)
+{
+    struct iovec rest[PIECES];
+    struct stat status;
+    int error = errno;
+    ssize_t more = 1;
+
+    if (result <= 0)
+        return result;
+    size_t end = asked(w), moved = (size_t)result;
+    if (moved >= end || raw_fstat(w->fd, &status) != 0 || !is_for_all(w, status.st_mode & S_IFMT, status.st_rdev))
+        return result;
+    while (moved < end && more > 0 && interruption_goes_on(w->before)) {
+        more = move(w, status.st_mode & S_IFMT, rest, rest_of(w, moved, end, rest));
+        moved += more > 0 ? (size_t)more : 0;
+    }
+    errno = error;
+    return (ssize_t)moved;
+}

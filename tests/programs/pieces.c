@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that move many bytes and, once some of them are moved, return what these are when a signal comes: each is made
+ * by a thread while another one, at the other end, waits until it sleeps, sends it a signal of the collector's, and
+ * only then moves a part of the bytes on. Says which calls did not move all, or not the right ones. To be measured
+ * under REALTIME with a period so long that no signal of the collector comes by itself; the kernel's list of the
+ * process's timers tells how one looks.
+ *
+ *     pieces            nobody else sends a signal: each call moves all, as without hq
+ *     pieces own        after one of the collector's comes one of the program's, whose handler restarts calls: each
+ *                       call returns a part, as without hq
+ *     pieces closed     after one of the collector's the other end is closed, with bytes in it that nobody has read:
+ *                       prints what this call and the next return, to be compared with a run without hq
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { BYTES = 1500000, PORTION = 200000, PARTS = 40 };
+
+static int bad, end, other; /* the ends, of the thread that makes the call and of the one that watches it */
+static char *bytes;         /* what is sent, or where it is received */
+static volatile pid_t thread;
+static volatile bool done;
+static ssize_t moved;
+static int error;
+
+static char byte_at(size_t i)
+{
+    return (char)(i * 2654435761u >> 13);
+}
+
+/* ---- The calls ---- */
+
+/* In parts of unlike size, some of them empty. */
+static int parts_of(struct iovec *parts)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < PARTS; i++) {
+        size_t size = i % 7 == 3 ? 0 : i == PARTS - 1 ? BYTES - at : (size_t)i * 1500;
+        parts[i] = (struct iovec){bytes + at, size};
+        at += size;
+    }
+    return PARTS;
+}
+
+static ssize_t do_write(void)
+{
+    return write(end, bytes, BYTES);
+}
+static ssize_t do_writev(void)
+{
+    struct iovec parts[PARTS];
+    return writev(end, parts, parts_of(parts));
+}
+static ssize_t do_send(void)
+{
+    return send(end, bytes, BYTES, 0);
+}
+static ssize_t do_sendto(void)
+{
+    return sendto(end, bytes, BYTES, 0, NULL, 0);
+}
+static ssize_t do_sendmsg(void)
+{
+    struct iovec parts[PARTS];
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
+    return sendmsg(end, &message, 0);
+}
+static ssize_t do_recv(void)
+{
+    return recv(end, bytes, BYTES, MSG_WAITALL);
+}
+static ssize_t do_recvfrom(void)
+{
+    return recvfrom(end, bytes, BYTES, MSG_WAITALL, NULL, NULL);
+}
+static ssize_t do_recvmsg(void)
+{
+    struct iovec parts[PARTS];
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
+    return recvmsg(end, &message, MSG_WAITALL);
+}
+
+/* ---- Where they go to, or come from ---- */
+
+static void to_pipe(void)
+{
+    int pipes[2];
+
+    if (pipe(pipes))
+        exit(2);
+    end = pipes[1], other = pipes[0];
+}
+
+static void to_local(void)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+        exit(2);
+    end = pair[0], other = pair[1];
+}
+
+static void limit_time(int seconds)
+{
+    struct timeval limit = {seconds, 0};
+
+    setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+}
+
+static void to_limited(void)
+{
+    to_local();
+    limit_time(1000);
+}
+
+static void to_network(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof address;
+    int listening = socket(AF_INET, SOCK_STREAM, 0), small = 50000;
+
+    end = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    setsockopt(listening, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    setsockopt(end, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    setsockopt(end, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    if (bind(listening, (struct sockaddr *)&address, length) || listen(listening, 1) ||
+        getsockname(listening, (struct sockaddr *)&address, &length) ||
+        connect(end, (struct sockaddr *)&address, length) || (other = accept(listening, NULL, NULL)) < 0)
+        exit(2);
+    close(listening);
+}
+
+static void to_network_limited(void)
+{
+    to_network();
+    limit_time(1000);
+}
+
+static void to_terminal(void)
+{
+    struct termios raw;
+
+    other = posix_openpt(O_RDWR | O_NOCTTY);
+    if (other < 0 || grantpt(other) || unlockpt(other) || (end = open(ptsname(other), O_RDWR | O_NOCTTY)) < 0)
+        exit(2);
+    tcgetattr(end, &raw);
+    cfmakeraw(&raw);
+    tcsetattr(end, TCSANOW, &raw);
+}
+
+enum kind { SENDS, RECEIVES };
+static const struct call {
+    const char *name;
+    ssize_t (*make)(void);
+    void (*connect)(void);
+    enum kind kind;
+} calls[] = {
+    {"write to a pipe", do_write, to_pipe, SENDS},
+    {"writev to a pipe", do_writev, to_pipe, SENDS},
+    {"write to a terminal", do_write, to_terminal, SENDS},
+    {"write to a local socket", do_write, to_local, SENDS},
+    {"writev to a local socket", do_writev, to_local, SENDS},
+    {"send to a local socket", do_send, to_local, SENDS},
+    {"send to a local socket with a limit", do_send, to_limited, SENDS},
+    {"sendmsg to a local socket", do_sendmsg, to_local, SENDS},
+    {"write to the network", do_write, to_network, SENDS},
+    {"sendto the network", do_sendto, to_network, SENDS},
+    {"sendmsg to the network", do_sendmsg, to_network, SENDS},
+    {"sendmsg to the network with a limit", do_sendmsg, to_network_limited, SENDS},
+    {"recv from a local socket", do_recv, to_local, RECEIVES},
+    {"recv from a local socket with a limit", do_recv, to_limited, RECEIVES},
+    {"recvmsg from a local socket", do_recvmsg, to_local, RECEIVES},
+    {"recvfrom the network", do_recvfrom, to_network, RECEIVES},
+    {"recvmsg from the network", do_recvmsg, to_network, RECEIVES},
+    {"recv from the network with a limit", do_recv, to_network_limited, RECEIVES},
+};
+
+static void *make_call(void *argument)
+{
+    const struct call *call = argument;
+
+    thread = (pid_t)syscall(SYS_gettid);
+    errno = 0;
+    moved = call->make();
+    error = errno;
+    done = true;
+    while (thread) /* until nobody looks at it */
+        sched_yield();
+    return NULL;
+}
+
+/* ---- The other end ---- */
+
+static bool read_state(const char *name, char *text, size_t room)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)thread, name);
+    int fd = open(path, O_RDONLY);
+    ssize_t got = fd >= 0 ? read(fd, text, room - 1) : -1;
+    text[got > 0 ? got : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+    return got > 0;
+}
+
+/* Until it sleeps in its call, and stays so, or has made it. */
+static void wait_until_asleep(void)
+{
+    char text[512];
+
+    for (int asleep = 0; asleep < 20 && !done;) {
+        const char *behind = read_state("stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+        asleep = behind && behind[2] == 'S' ? asleep + 1 : 0;
+        sched_yield();
+    }
+}
+
+static void wait_until_taken(int number)
+{
+    char text[4096], *at;
+
+    do {
+        sched_yield();
+        at = read_state("status", text, sizeof text) ? strstr(text, "SigPnd:") : NULL;
+    } while (!done && at && strtoull(at + 7, NULL, 16) >> (number - 1) & 1);
+}
+
+/* As if the collector's timer of that thread had fired; nothing without hq. */
+static void post_timer(void)
+{
+    FILE *timers = fopen("/proc/self/timers", "r");
+    char line[256];
+    int number = 0, of;
+    unsigned long mark = 0;
+    siginfo_t info = {.si_code = SI_TIMER};
+
+    while (timers && fgets(line, sizeof line, timers)) {
+        sscanf(line, "signal: %d/%lx", &number, &mark);
+        if (sscanf(line, "notify: signal/tid.%d", &of) == 1 && of == thread)
+            info.si_signo = number, info.si_value.sival_ptr = (void *)mark;
+    }
+    if (timers)
+        fclose(timers);
+    if (!info.si_signo)
+        return;
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, info.si_signo, &info);
+    wait_until_taken(info.si_signo);
+}
+
+static void post_own(void)
+{
+    syscall(SYS_tgkill, getpid(), thread, SIGUSR1);
+    wait_until_taken(SIGUSR1);
+}
+
+/* Takes, or gives, up to so many bytes from `at` on, without waiting for what the thread has not moved yet. */
+static size_t move(enum kind kind, char *here, size_t at, size_t most)
+{
+    size_t sum = 0;
+    ssize_t got = 1;
+
+    while (got > 0 && sum < most) {
+        got = kind == SENDS ? read(other, here + at + sum, most - sum) : write(other, here + at + sum, most - sum);
+        sum += got > 0 ? (size_t)got : 0;
+    }
+    return sum;
+}
+
+static char there[BYTES];
+
+static bool right_bytes(const char *got, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (got[i] != byte_at(i))
+            return false;
+    return true;
+}
+
+static void fill(char *with)
+{
+    for (size_t i = 0; i < BYTES; i++)
+        with[i] = byte_at(i);
+}
+
+/* The call is made, and sleeps when a part is moved. */
+static size_t begin(const struct call *call, pthread_t *made)
+{
+    size_t at = 0;
+
+    call->connect();
+    fcntl(other, F_SETFL, O_NONBLOCK);
+    memset(bytes, 0, BYTES);
+    memset(there, 0, BYTES);
+    fill(call->kind == SENDS ? bytes : there);
+    thread = 0;
+    done = false;
+    if (pthread_create(made, NULL, make_call, (void *)call))
+        exit(2);
+    while (!thread)
+        sched_yield();
+    if (call->kind == RECEIVES)
+        at = move(RECEIVES, there, 0, 1000);
+    wait_until_asleep();
+    post_timer();
+    wait_until_asleep();
+    return at;
+}
+
+static void finish(pthread_t made)
+{
+    thread = 0;
+    pthread_join(made, NULL);
+    close(end);
+    close(other);
+}
+
+static void whole(const struct call *call)
+{
+    pthread_t made;
+    size_t at = begin(call, &made);
+
+    while (!done) {
+        at += move(call->kind, there, at, at + PORTION < BYTES ? PORTION : BYTES - at);
+        wait_until_asleep();
+        post_timer();
+    }
+    if (call->kind == SENDS)
+        at += move(SENDS, there, at, BYTES - at);
+    if (moved != BYTES || at != BYTES) {
+        printf("%s moved %zd of %d\n", call->name, moved, BYTES);
+        bad++;
+    } else if (!right_bytes(call->kind == SENDS ? there : bytes, BYTES)) {
+        printf("%s moved wrong bytes\n", call->name);
+        bad++;
+    }
+    finish(made);
+}
+
+static void ended_by_own(const struct call *call)
+{
+    pthread_t made;
+
+    begin(call, &made);
+    post_own();
+    wait_until_asleep();
+    if (!done) {
+        printf("%s goes on after a signal of the program\n", call->name);
+        bad++;
+    }
+    while (!done) { /* what it waits for */
+        move(call->kind, there, 0, BYTES);
+        wait_until_asleep();
+    }
+    if (moved <= 0 || moved >= BYTES) {
+        printf("%s returned %zd\n", call->name, moved);
+        bad++;
+    }
+    finish(made);
+}
+
+static void on_own(int number)
+{
+    (void)number;
+}
+
+static volatile int pipe_signals;
+
+static void on_pipe(int number)
+{
+    (void)number;
+    pipe_signals++;
+}
+
+static void closed(const struct call *call)
+{
+    pthread_t made;
+
+    begin(call, &made);
+    pipe_signals = 0;
+    if (call->kind == RECEIVES && send(end, "unread", 6, 0) != 6)
+        exit(2);
+    close(other);
+    while (!done)
+        sched_yield();
+    printf("%s: %s, SIGPIPE %d", call->name, moved <= 0 ? "nothing" : moved < BYTES ? "a part" : "all", pipe_signals);
+    for (int i = 0; i < 2; i++) {
+        ssize_t next = call->make();
+        printf(", then %zd %s, SIGPIPE %d", next, next < 0 ? strerror(errno) : "", pipe_signals);
+    }
+    printf("\n");
+    other = open("/dev/null", O_RDONLY);
+    finish(made);
+}
+
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_handler = on_own, .sa_flags = SA_RESTART};
+    const char *how = argc > 1 ? argv[1] : "";
+
+    bytes = malloc(BYTES);
+    sigaction(SIGUSR1, &action, NULL);
+    signal(SIGPIPE, on_pipe);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (!strcmp(how, "own"))
+            ended_by_own(&calls[i]);
+        else if (!strcmp(how, "closed"))
+            closed(&calls[i]);
+        else
+            whole(&calls[i]);
+    }
+    return bad != 0;
+}
