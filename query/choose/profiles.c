@@ -78,7 +78,7 @@ static struct hq_error *profiles_add(const struct selection *s, uint32_t profile
     struct db_value x;
 
     if (s->sliced)
-        return slices_profile(s, profile, metric, raw);
+        return slices_profile(s, profile, metric, raw, NULL);
     for (struct db_values v = db_profile_values(t->db, profile, metric); db_value_next(&v, &x);) {
         uint32_t at = x.frame;
 

@@ -62,10 +62,11 @@ static inline double measure_samples(const struct measure *m, int64_t count, dou
     return equal < (double)count ? equal : (double)count;
 }
 
-struct slice {
+struct slice { /* from <= t < to, since the start of the run */
     uint64_t from_us, to_us;
     uint32_t profile;
-}; /* from <= t < to, since the start of the run */
+    bool exact; /* a time that was asked for, or marked; else its ends were found by samples */
+};
 
 struct selection {
     struct tree tree;

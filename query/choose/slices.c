@@ -237,10 +237,11 @@ struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64
     return NULL;
 }
 
-struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw)
+struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw,
+                                int64_t *counts)
 {
     struct timeline time = {.db = s->tree.db, .origin_us = s->origin_us};
-    struct addition a = {s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, true, raw, NULL};
+    struct addition a = {s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, true, raw, counts};
 
     return add_profile(&a, profile);
 }
@@ -250,7 +251,7 @@ struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uin
 static struct hq_error *make_fixed(const struct query *q, const struct timeline *time, struct selection *s)
 {
     const struct during *d = q->samples.during;
-    struct slice slice = {timeline_instant(time, &d->from, false), timeline_instant(time, &d->to, true), 0};
+    struct slice slice = {timeline_instant(time, &d->from, false), timeline_instant(time, &d->to, true), 0, true};
 
     if (slice.from_us >= slice.to_us)
         return place_error(&d->place, NULL, "this slice ends before it begins");
@@ -297,7 +298,7 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
         err = place_error(&d->place, NULL, "which visit is number %u is not known: %s", d->number, doubt);
     vec_foreach(v, &visits)
         if (d->kind == DURING_PATTERN || v->number == d->number)
-            vec_push(&s->slices, (struct slice){v->from_us, v->to_us, v->profile});
+            vec_push(&s->slices, (struct slice){v->from_us, v->to_us, v->profile, v->marked});
     if (!err && !s->slices.len && d->kind == DURING_ITERATION && visits.len) {
         uint32_t most = 0;
         vec_foreach(v, &visits)

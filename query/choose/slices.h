@@ -24,8 +24,9 @@ struct hq_error *slices_select(struct query_env *env, struct selection *s, const
 struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64_t *sums, int64_t *counts);
 
 /* Adds the sums of one profile in the slices, by position in the tree, without the frames that the selection does not
- * keep. */
-struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
+ * keep, and the numbers of samples, unless `counts` is NULL. */
+struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw,
+                                int64_t *counts);
 
 /* The slices of one profile in the order of time: part of the selection's, or, if it has none, all of the time, which
  * is written to *whole. */

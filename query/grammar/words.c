@@ -68,7 +68,7 @@ static const char *bare(enum view_family family)
     case FAMILY_PICTURE:
     case FAMILY_LEVEL:
     case FAMILY_INSTANT: return "a picture of a trace names what ran when; choose with ranks, threads and during";
-    case FAMILY_TEAMS: return "its regions are counted over the whole run; choose with ranks and threads";
+    case FAMILY_TEAMS: return "its rows are whole regions; choose with ranks, threads, during and through";
     case FAMILY_MESSAGES:
         return "its messages, or commands, are counted over the whole run; choose with ranks, threads and through";
     case FAMILY_STRETCHES:

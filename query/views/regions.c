@@ -12,16 +12,12 @@
  * the team by the runtime's count: the largest, and for P * elapsed the mean of all entries. Where that is not known,
  * not all threads are asked for, or threads of regions inside are seen as well, P is the threads that were sampled; of
  * several threads of a process that open the region, each has its share of them.
- *
- * A runtime may end threads and make others in their place (libgomp, when a team is smaller than the one before, and
- * for each nested one). So where more threads were sampled than the team has, those that lived one after the other
- * count as one.
  */
 #include "common/hash.h"
-#include "common/map.h"
 #include "common/vec.h"
-#include "query/choose/helpers.h"
+#include "query/choose/chosen.h"
 #include "query/shape/rows.h"
+#include "query/views/regions.h"
 #include "query/views/views.h"
 #include "common/units.h"
 #include <math.h>
@@ -47,24 +43,17 @@ static const struct {
     [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9, false},
 };
 
-/* The share of a region's time that a frame belongs to. */
-enum share { SHARE_WORK, SHARE_WAITING, SHARE_RUNTIME };
-
-/* The measure of time that was sampled, SIZE_MAX if there is none. */
+/* The measure of time that was sampled, with traces where a slice of them is asked for; SIZE_MAX if there is none. */
 static size_t clock_measure(const struct run *run)
 {
     for (size_t i = 0; i < run->selection.measures.len; i++) {
         const struct measure *m = &run->selection.measures.data[i];
 
-        if (m->dim == DIM_SECONDS && m->side == SIDE_HERE && m->flags & HQDB_METRIC_SAMPLED)
+        if (m->dim == DIM_SECONDS && m->side == SIDE_HERE && m->flags & HQDB_METRIC_SAMPLED &&
+            !selection_knows_nothing_of(&run->selection, i))
             return i;
     }
     return SIZE_MAX;
-}
-
-static bool is_selected(const struct run *run, uint32_t profile)
-{
-    return !run->selection.profiles || run->selection.profiles[profile];
 }
 
 /* Returns the share of its region that a context below it belongs to. A region inside has threads of its own, which
@@ -82,63 +71,17 @@ static enum share share_of(const struct tree *t, uint32_t c, uint32_t region)
     return SHARE_WORK;
 }
 
-/* So many samples a thread, and one that has none is improbable: e^-5. */
-enum { ENOUGH = 5 };
-
-/* In units of the metric: exact, whatever their order. */
-struct sums {
-    int64_t share[3];
-    int64_t own; /* of the runtime's share: what measuring took */
-    uint64_t samples;
-    int64_t *work; /* [profile] */
-    uint8_t *seen; /* [profile] enum seen */
-    bool nested;   /* other regions lie in it */
-};
-enum seen { SEEN_NOT, SEEN, SEEN_UNASKED };
-
-/* The threads of one process in a region. */
-struct team {
-    int64_t threads, most;        /* as they were sampled */
-    uint64_t elapsed_ns, openers; /* by all that open it, each of which has its share of the threads */
-    int64_t largest;              /* of all openers together, by the runtime's count */
-    double time_ns;               /* threads by elapsed time, likewise */
-    bool unknown;                 /* that count does not hold */
-};
-struct teams {
-    struct map of; /* process -> place in `data` */
-    VEC(struct team) data;
-    uint8_t *opened;   /* [profile] */
-    uint32_t *largest; /* [profile] */
-};
-
-static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
-{
-    bool is_new;
-    uint64_t *at = map_insert(&t->of, helpers_process(p), t->data.len, &is_new);
-
-    if (is_new)
-        vec_push(&t->data, (struct team){0});
-    return &t->data.data[*at];
-}
-
-static void add_context(const struct run *run, uint32_t metric, uint32_t region, struct sums *s)
+static void add_context(const struct run *run, const struct chosen *chosen, uint32_t region, struct sums *s)
 {
     const struct db *db = run->tree->db;
     struct db_range r = tree_range(run->tree, region);
-    struct db_values v = db_frame_values(db, r, metric);
+    struct chosen_values v = chosen_values(chosen, r);
     struct db_value x;
-    uint32_t context = region;
 
     for (uint32_t c = region + 1; c < tree_end(run->tree, region) && !s->nested; c++)
         s->nested = tree_kind(run->tree, c) == SCOPE_REGION;
-    while (db_value_next(&v, &x)) {
-        if (x.profile >= db->profile_count)
-            continue;
-        if (!is_selected(run, x.profile)) {
-            s->seen[x.profile] = SEEN_UNASKED;
-            continue;
-        }
-        context = db_frame_context(db, x.frame);
+    while (chosen_next(&v, &x)) {
+        uint32_t context = db_frame_context(db, x.frame);
         enum share share = share_of(run->tree, context, region);
 
         sum_add(&s->share[share], x.sum);
@@ -149,174 +92,30 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
         if (share == SHARE_WORK)
             sum_add(&s->work[x.profile], x.sum);
     }
+    struct db_values all = db_frame_values(db, r, chosen->metric);
+
+    while (run->selection.profiles && db_value_next(&all, &x))
+        if (x.profile < db->profile_count && !selection_has_profile(&run->selection, x.profile))
+            s->seen[x.profile] = SEEN_UNASKED;
 }
 
-/* Threads that lived one after the other. */
-struct seat {
-    uint64_t end_us;
-    int64_t work;     /* of all */
-    uint32_t largest; /* team that one of them opened */
-};
-struct seats {
-    VEC(struct seat) data;
-};
-
-/* The seat that a thread takes. One whose thread ended while this one began is free, too: runtimes do not wait for
- * that. Where all threads are of one team, there are no more seats than it has. */
-static struct seat *seat_for(struct seats *seats, const struct hqdb_profile *p, int64_t team, bool one_team)
+/* Efficiency is what threads did in the time that regions were open: both have to be of the same slices. */
+static bool has_efficiency(const struct run *run)
 {
-    uint64_t end = p->end_us ? p->end_us : UINT64_MAX, start = p->start_us < end ? p->start_us : end;
-    struct seat *first = NULL;
-
-    if ((int64_t)seats->data.len >= team)
-        vec_foreach(seat, &seats->data) {
-            if (seat->end_us <= start + (end - start) / 10)
-                return seat;
-            first = first && first->end_us <= seat->end_us ? first : seat;
-        }
-    if (first && one_team)
-        return first;
-    vec_push(&seats->data, (struct seat){0});
-    return &vec_last(&seats->data);
+    return !run->selection.sliced || run->query->samples.during->kind == DURING_SLICE;
 }
 
-/* Counts the threads of a process by their seats: there are more of them than its team has. */
-static void join_threads(struct team *team, const struct sums *s, struct teams *teams, const struct db *db,
-                         bool one_team)
+static void derive(double *values, const struct sums *s, double scale, struct team_sums t)
 {
-    struct seats seats = {0};
+    int64_t work = s->share[SHARE_WORK];
 
-    for (uint32_t p = 0; p < db->profile_count; p++) {
-        const struct hqdb_profile *profile = &db->profiles[p];
-
-        if (s->seen[p] != SEEN || team_of(teams, profile) != team)
-            continue;
-        struct seat *seat = seat_for(&seats, profile, team->largest, one_team);
-
-        seat->end_us = profile->end_us ? profile->end_us : UINT64_MAX;
-        sum_add(&seat->work, s->work[p]);
-        team->most = seat->work > team->most ? seat->work : team->most;
-    }
-    team->threads = (int64_t)seats.data.len;
-    vec_deinit(&seats.data);
-}
-
-static void derive(double *values, const struct sums *s, double scale, struct teams *teams, const struct db *db)
-{
-    int64_t threads = 0, work_of_busiest = 0, work = s->share[SHARE_WORK];
-    double time_ns = 0;
-
-    for (uint32_t p = 0; p < db->profile_count; p++)
-        if (s->seen[p] == SEEN) {
-            struct team *team = team_of(teams, &db->profiles[p]);
-
-            team->threads++;
-            team->most = s->work[p] > team->most ? s->work[p] : team->most;
-        } else if (s->seen[p] == SEEN_UNASKED)
-            team_of(teams, &db->profiles[p])->unknown = true;
-    vec_foreach(team, &teams->data) {
-        if (!team->unknown && team->largest && team->largest < team->threads)
-            join_threads(team, s, teams, db, !s->nested && team->openers == 1);
-        team->unknown |= team->largest < team->threads;
-        if (team->unknown) {
-            team->largest = team->threads;
-            team->time_ns = team->openers ? (double)team->threads * (double)team->elapsed_ns / (double)team->openers
-                                          : 0;
-        }
-        threads += team->largest;
-        sum_add(&work_of_busiest, sum_times(team->most, team->largest));
-        time_ns += team->time_ns;
-    }
-    values[TEAM] = (double)threads;
+    values[TEAM] = (double)t.threads;
     values[WORK] = scaled_value(work, scale);
     values[WAITING] = scaled_value(s->share[SHARE_WAITING], scale);
     values[RUNTIME] = scaled_value(s->share[SHARE_RUNTIME], scale);
-    values[BALANCE] = work_of_busiest > 0 ? (double)work / (double)work_of_busiest : NAN;
-    values[IMBALANCE] = scaled_value(sum_difference(work_of_busiest, work), scale);
-    values[EFFICIENCY] = time_ns > 0 ? values[WORK] / (time_ns / 1e9) : NAN;
-}
-
-/* Counts the teams of a process: of threads that lived one after the other, and opened the region, the largest one. */
-static void seat_openers(struct team *team, struct teams *teams, const struct db *db)
-{
-    struct seats seats = {0};
-
-    for (uint32_t p = 0; p < db->profile_count; p++) {
-        const struct hqdb_profile *profile = &db->profiles[p];
-
-        if (!teams->opened[p] || team_of(teams, profile) != team)
-            continue;
-        struct seat *seat = seat_for(&seats, profile, 0, false);
-
-        seat->end_us = profile->end_us ? profile->end_us : UINT64_MAX;
-        seat->largest = teams->largest[p] > seat->largest ? teams->largest[p] : seat->largest;
-    }
-    team->openers = seats.data.len;
-    team->largest = 0;
-    vec_foreach(seat, &seats.data)
-        team->largest += seat->largest;
-    vec_deinit(&seats.data);
-}
-
-static double mean_team(const struct hqdb_region *r)
-{
-    return r->entries ? (double)r->threads / (double)r->entries : 0;
-}
-
-/* Adds what was counted where the region was opened; false if it was opened in none of the chosen profiles. */
-static bool add_counts(const struct run *run, uint32_t scope, double *values, struct teams *teams)
-{
-    const struct db *db = run->tree->db;
-    uint64_t elapsed_ns = 0;
-    bool any = false;
-
-    for (size_t i = 0; i < db->region_count; i++) {
-        const struct hqdb_region *r = &db->regions[i];
-
-        if (r->frame >= db->frame_count || r->profile >= db->profile_count || !is_selected(run, r->profile) ||
-            tree_scope_of(run->tree, db_frame_context(db, r->frame)) != scope)
-            continue;
-        values[ENTRIES] += (double)r->entries;
-        elapsed_ns += r->elapsed_ns;
-
-        struct team *team = team_of(teams, &db->profiles[r->profile]);
-
-        team->elapsed_ns += r->elapsed_ns;
-        team->openers += !teams->opened[r->profile];
-        teams->opened[r->profile] = 1;
-        team->unknown |= !r->largest;
-        team->time_ns += (double)r->elapsed_ns * mean_team(r);
-        if (r->largest > teams->largest[r->profile])
-            teams->largest[r->profile] = r->largest;
-        any = true;
-    }
-    vec_foreach(team, &teams->data)
-        seat_openers(team, teams, db);
-    values[ELAPSED] = (double)elapsed_ns / 1e9;
-    return any;
-}
-
-/* Whether threads of its processes may have worked in a region without a sample in it. */
-static bool may_miss_threads(const struct db *db, const struct sums *s, struct teams *teams, double team)
-{
-    if ((double)s->samples >= ENOUGH * team)
-        return false;
-    for (uint32_t p = 0; p < db->profile_count; p++) {
-        const uint64_t *at = map_find(&teams->of, helpers_process(&db->profiles[p]));
-
-        if (!s->seen[p] && !db_is_queue(db, p) && at && teams->data.data[*at].unknown)
-            return true;
-    }
-    return false;
-}
-
-/* Whether the runtimes' counts tell the threads of a region. */
-static bool teams_are_known(const struct teams *t)
-{
-    for (size_t i = 0; i < t->data.len; i++)
-        if (t->data.data[i].unknown)
-            return false;
-    return t->data.len;
+    values[BALANCE] = t.work_of_busiest > 0 ? (double)work / (double)t.work_of_busiest : NAN;
+    values[IMBALANCE] = scaled_value(sum_difference(t.work_of_busiest, work), scale);
+    values[EFFICIENCY] = t.time_ns > 0 ? values[WORK] / (t.time_ns / 1e9) : NAN;
 }
 
 static bool in_region(const struct tree *t, uint32_t c)
@@ -326,64 +125,91 @@ static bool in_region(const struct tree *t, uint32_t c)
     return c != HQDB_NONE;
 }
 
+/* Found of one region after another, for the notes below them. */
+struct measuring {
+    struct run *run;
+    const struct measure *clock;  /* NULL: no time was sampled, and none is chosen */
+    struct chosen chosen;         /* of that */
+    struct entered *entered;      /* regions_entered */
+    uint8_t *looked;              /* [context] time_beside was there */
+    double own, overhead, inside; /* seconds: what hq did, all of the runtime's, and all */
+    int64_t beside;               /* time_beside of all */
+    size_t doubtful, by_chance;   /* regions */
+    size_t partly, untimed;       /* likewise (struct region_counts) */
+};
+
 /* Returns what the runtime takes beside the regions of these contexts, called from where they lie: threads are started
  * before a region is there. Each parent is looked at once. */
-static int64_t time_beside(const struct run *run, struct db_list regions, uint32_t metric, uint8_t *looked)
+static int64_t time_beside(struct measuring *m, struct db_list regions)
 {
-    const struct tree *t = run->tree;
+    const struct tree *t = m->run->tree;
     int64_t sum = 0;
 
     for (size_t i = 0; i < regions.len; i++) {
         uint32_t parent = tree_parent(t, regions.data[i]);
 
-        if (parent == HQDB_NONE || looked[parent] || in_region(t, parent))
+        if (parent == HQDB_NONE || m->looked[parent] || in_region(t, parent))
             continue;
-        looked[parent] = 1;
+        m->looked[parent] = 1;
         for (uint32_t c = parent + 1; c < tree_end(t, parent); c = tree_end(t, c)) {
             if (tree_kind(t, c) != SCOPE_RUNTIME || tree_is_own_work(t, c))
                 continue;
-            struct db_values v = db_frame_values(t->db, tree_range(t, c), metric);
+            struct chosen_values v = chosen_values(&m->chosen, tree_range(t, c));
             struct db_value x;
 
-            while (db_value_next(&v, &x))
-                if (x.profile < t->db->profile_count && is_selected(run, x.profile))
-                    sum_add(&sum, x.sum);
+            while (chosen_next(&v, &x))
+                sum_add(&sum, x.sum);
         }
     }
     return sum;
 }
 
-/* True if its team may be larger than what was seen of it. */
-static bool measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots,
-                           double *own)
+static void set_counts(const struct run *run, const struct region_counts *c, double *values)
 {
+    values[ENTRIES] = (double)c->entries;
+    values[ELAPSED] = (double)c->elapsed_ns / 1e9;
+    if (!c->any || c->partly || c->untimed)
+        values[ENTRIES] = values[ELAPSED] = NAN; /* !any: recorded without */
+    if (c->partly || c->untimed || !has_efficiency(run))
+        values[EFFICIENCY] = NAN;
+}
+
+/* False if nothing of it was chosen. */
+static bool measure_region(struct measuring *m, uint32_t scope, struct db_list contexts, double *slots)
+{
+    const struct run *run = m->run;
     const struct db *db = run->tree->db;
-    double values[MEASURES] = {0};
+    double values[MEASURES] = {0}, scale = m->clock ? m->clock->scale : 1;
     AUTO_FREE int64_t *work = xcalloc(db->profile_count + 1, sizeof *work);
     AUTO_FREE uint8_t *seen = xcalloc(db->profile_count + 1, 1), *opened = xcalloc(db->profile_count + 1, 1);
     struct sums sums = {.work = work, .seen = seen};
     AUTO_FREE uint32_t *largest = xcalloc(db->profile_count + 1, sizeof *largest);
     struct teams teams = {.opened = opened, .largest = largest};
+    struct region_counts counts = regions_count(run, m->entered, scope, &teams);
     uint32_t covered = 0;
 
-    if (!add_counts(run, scope, values, &teams))
-        values[ENTRIES] = values[ELAPSED] = NAN; /* recorded without */
-    for (size_t i = 0; i < contexts.len && clock != SIZE_MAX; i++) {
+    for (size_t i = 0; i < contexts.len && m->clock; i++) {
         if (contexts.data[i] < covered)
             continue;
-        add_context(run, run->selection.measures.data[clock].metric, contexts.data[i], &sums);
+        add_context(run, &m->chosen, contexts.data[i], &sums);
         covered = tree_end(run->tree, contexts.data[i]);
     }
-    derive(values, &sums, clock == SIZE_MAX ? 1 : run->selection.measures.data[clock].scale, &teams, db);
-    *own += clock == SIZE_MAX ? 0 : scaled_value(sums.own, run->selection.measures.data[clock].scale);
-    bool doubtful = clock != SIZE_MAX && may_miss_threads(db, &sums, &teams, values[TEAM]);
-    for (size_t i = teams_are_known(&teams) ? TEAM + 1 : TEAM; i < MEASURES && clock == SIZE_MAX; i++)
+    derive(values, &sums, scale, teams_sum(&teams, &sums, db));
+    set_counts(run, &counts, values);
+    bool may_miss = m->clock && teams_may_miss_threads(&teams, &sums, db, values[TEAM]);
+    for (size_t i = teams_are_known(&teams) ? TEAM + 1 : TEAM; i < MEASURES && !m->clock; i++)
         values[i] = NAN;
     map_deinit(&teams.of);
     vec_deinit(&teams.data);
     for (size_t i = 0; i < MEASURES; i++)
         slots[2 * i] = slots[2 * i + 1] = values[i];
-    return doubtful;
+    if ((run->selection.sliced || run->selection.keep) && !sums.samples && !counts.entries && !counts.elapsed_ns)
+        return false;
+    m->own += m->clock ? scaled_value(sums.own, scale) : 0;
+    m->doubtful += may_miss;
+    m->partly += counts.partly;
+    m->untimed += counts.untimed && !counts.partly;
+    return true;
 }
 
 static void set_measures(struct run *run)
@@ -400,73 +226,121 @@ static void set_measures(struct run *run)
     s->here_count = MEASURES;
 }
 
-static struct hq_error *regions_prepare(struct run *run)
+/* Tells of what the times of the regions lack, or have by chance. */
+static void note_times(const struct measuring *m, size_t regions)
 {
-    const struct tree *t = run->tree;
-    const uint8_t *wanted = run_wanted(run, KIND_BIT(SCOPE_REGION));
-    size_t clock = clock_measure(run);
-    VEC(struct node) nodes = {0};
-    bool any = false;
-    size_t doubtful = 0, by_chance = 0;
-    double own = 0, overhead = 0, inside = 0;
-    int64_t beside = 0;
-    AUTO_FREE uint8_t *looked = xcalloc(t->context_count + 1, 1);
+    struct run *run = m->run;
+    char text[UNITS_TEXT];
 
-    for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
+    if (m->own > 0.05 * m->overhead) {
+        units_format(text, m->own, DIM_SECONDS);
+        run_note(run, "%s of the overhead is what hq record itself did in the regions, " HQDB_OWN_WORK, text);
+    }
+    if (regions)
+        note_crowded(run);
+    double beside = m->beside ? scaled_value(m->beside, m->clock->scale) : 0;
+
+    if (beside > 0.01 * (m->inside + beside)) {
+        units_format(text, beside, DIM_SECONDS);
+        run_note(run,
+                 "%s of [fork, join, scheduling] stands beside these regions in the tree, for their threads are "
+                 "started before they begin: it is in `elapsed`, but in no region's work, waiting or overhead",
+                 text);
+    }
+    if (m->doubtful)
+        run_note(run,
+                 "in %zu of %zu regions too few samples fell to see every thread: there `team` may be too small, and "
+                 "balance and efficiency too high",
+                 m->doubtful, regions);
+    if (m->by_chance)
+        run_note(run,
+                 "in %zu of %zu regions more work was sampled than their threads had time: those were open too short "
+                 "for the period of the samples, and their sampled times are known by chance only",
+                 m->by_chance, regions);
+}
+
+/* Where what was counted is not of what was chosen. */
+static void note_counts(const struct measuring *m, size_t regions)
+{
+    if (m->partly)
+        run_note(m->run,
+                 "entries, elapsed and efficiency are of a whole region: they are blank in %zu of %zu, of which "
+                 "`through` chooses a part",
+                 m->partly, regions);
+    if (m->untimed)
+        run_note(m->run,
+                 "which entries of %zu of %zu regions lie in the slice is not known: they are not in the traces, or "
+                 "samples alone tell where the slice ends; so entries, elapsed and efficiency are blank",
+                 m->untimed, regions);
+    else if (regions && !has_efficiency(m->run))
+        run_note(m->run, "efficiency is blank: each thread has visits of its own to what stands behind `during`");
+}
+
+static void add_region(struct measuring *m, uint32_t scope, struct db_list contexts, struct nodes *nodes)
+{
+    const struct tree *t = m->run->tree;
+    struct arena *arena = &m->run->arena;
+    struct node n = node_of_set(t, scope, (struct set){contexts.data, contexts.len});
+    uint32_t host = tree_enclosing(t, scope, SCOPE_PROCEDURE);
+    double *slots = ARENA_ARRAY(arena, 2 * MEASURES, double);
+
+    if (!measure_region(m, scope, contexts, slots))
+        return;
+    if (m->clock)
+        m->beside += time_beside(m, contexts);
+    for (int k = WORK; k <= RUNTIME; k++)
+        m->inside += isnan(slots[2 * k]) ? 0 : slots[2 * k];
+    m->by_chance += slots[2 * EFFICIENCY] > 1.005; /* NaN is not */
+    m->overhead += isnan(slots[2 * RUNTIME]) ? 0 : slots[2 * RUNTIME];
+    n.slots = slots;
+    n.leaf = true;
+    n.rule = EXCLUSIVE_NONE;
+    n.text = host == HQDB_NONE ? NULL : tree_scope_name(t, host, arena);
+    n.id = hash_combine(hash_str(tree_scope_name(t, scope, arena)), n.text ? hash_str(n.text) : 0);
+    vec_push(nodes, n);
+}
+
+/* Returns whether any region was seen, chosen or not. */
+static bool add_regions(struct measuring *m, struct nodes *nodes)
+{
+    const struct tree *t = m->run->tree;
+    const uint8_t *wanted = run_wanted(m->run, KIND_BIT(SCOPE_REGION));
+    bool any = false;
+
+    for (uint32_t i = 0; i < t->scope_count && !run_interrupted(m->run); i++) {
         struct db_list l = tree_instances(t, i);
 
         if (t->scopes[i].kind != SCOPE_REGION || !l.len)
             continue;
         any = true;
-        if (wanted && !wanted[i])
-            continue;
-        struct node n = node_of_set(t, i, (struct set){l.data, l.len});
-        double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
-        uint32_t host = tree_enclosing(t, i, SCOPE_PROCEDURE);
-
-        doubtful += measure_region(run, i, l, clock, slots, &own);
-        if (clock != SIZE_MAX)
-            beside += time_beside(run, l, run->selection.measures.data[clock].metric, looked);
-        for (int k = WORK; k <= RUNTIME; k++)
-            inside += isnan(slots[2 * k]) ? 0 : slots[2 * k];
-        by_chance += slots[2 * EFFICIENCY] > 1.005; /* NaN is not */
-        overhead += isnan(slots[2 * RUNTIME]) ? 0 : slots[2 * RUNTIME];
-        n.slots = slots;
-        n.leaf = true;
-        n.rule = EXCLUSIVE_NONE;
-        n.text = host == HQDB_NONE ? NULL : tree_scope_name(t, host, &run->arena);
-        n.id = hash_combine(hash_str(tree_scope_name(t, i, &run->arena)), n.text ? hash_str(n.text) : 0);
-        vec_push(&nodes, n);
+        if (!wanted || wanted[i])
+            add_region(m, i, l, nodes);
     }
-    if (own > 0.05 * overhead) {
-        char text[UNITS_TEXT];
+    return any;
+}
 
-        units_format(text, own, DIM_SECONDS);
-        run_note(run, "%s of the overhead is what hq record itself did in the regions, " HQDB_OWN_WORK, text);
-    }
-    if (nodes.len)
-        note_crowded(run);
-    if (beside) {
-        double seconds = scaled_value(beside, run->selection.measures.data[clock].scale);
-        char text[UNITS_TEXT];
+static struct hq_error *regions_prepare(struct run *run)
+{
+    size_t clock = clock_measure(run);
+    AUTO_FREE uint8_t *looked = xcalloc(run->tree->context_count + 1, 1);
+    AUTO_FREE struct entered *entered = regions_entered(run);
+    struct measuring m = {.run = run, .looked = looked, .entered = entered};
+    struct nodes nodes = {0};
 
-        units_format(text, seconds, DIM_SECONDS);
-        if (seconds > 0.01 * (inside + seconds))
-            run_note(run,
-                     "%s of [fork, join, scheduling] stands beside these regions in the tree, for their threads are "
-                     "started before they begin: it is in `elapsed`, but in no region's work, waiting or overhead",
-                     text);
+    if (clock != SIZE_MAX) {
+        m.clock = &run->selection.measures.data[clock];
+        struct hq_error *err = chosen_init(&m.chosen, &run->selection, m.clock->metric);
+
+        if (err) {
+            chosen_deinit(&m.chosen);
+            return err;
+        }
     }
-    if (doubtful)
-        run_note(run,
-                 "in %zu of %zu regions too few samples fell to see every thread: there `team` may be too small, and "
-                 "balance and efficiency too high",
-                 doubtful, nodes.len);
-    if (by_chance)
-        run_note(run,
-                 "in %zu of %zu regions more work was sampled than their threads had time: those were open too short "
-                 "for the period of the samples, and their sampled times are known by chance only",
-                 by_chance, nodes.len);
+    bool any = add_regions(&m, &nodes);
+
+    chosen_deinit(&m.chosen);
+    note_times(&m, nodes.len);
+    note_counts(&m, nodes.len);
     run->prepared.data = ARENA_ARRAY(&run->arena, nodes.len, struct node);
     run->prepared.len = nodes.len;
     if (nodes.len)
