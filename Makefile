@@ -131,7 +131,7 @@ HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC)) $(UNWIND_SRC:%.c=$(BUILD)/preload/%.o)
 OWN_TEXT_OBJ = $(BUILD)/preload/own_text.o
 EXACT_OBJ = $(call objects,$(EXACT_SRC)) $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
-MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
+MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/exact/front.o $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
 GPU_OBJ = $(call objects,$(GPU_SRC)) $(BUILD)/preload/exact/lookup.o $(BUILD)/preload/nest.o $(OWN_TEXT_OBJ)
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))

@@ -4,13 +4,13 @@
  *
  * A name without an underscore (mpi_send, of Fortran by -fno-underscoring) is left alone: libraries call functions of
  * their own so (Rmpi), which would come here with other arguments. */
+#include "preload/exact/front.h"
 #include "preload/export.h"
 #include "preload/mpi/call.h"
 #include "preload/sources/exact.h"
 #include "preload/words.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
@@ -72,31 +72,8 @@ static void tell_of_own(void)
     static const char *const names[] = {
 #include "preload/mpi/calls.def"
     };
-    const char *first = NULL, *whose = NULL;
-    char text[320], more[32] = "";
-    int own = 0;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *front = hq_exact_in_front(names[i]);
-
-        if (!front || (first && front != whose))
-            continue;
-        own++;
-        first = first ? first : names[i];
-        whose = front;
-    }
-    if (!first)
-        return;
-    if (own > 1)
-        snprintf(more, sizeof more, " and %d more", own - 1);
-    if (*whose)
-        snprintf(text, sizeof text,
-                 "%.100s, which is preloaded before the collector, has %s%s: calls of these are not counted; behind "
-                 "the collector in LD_PRELOAD it hides none",
-                 whose, first, more);
-    else
-        snprintf(text, sizeof text, "the program has %s%s of its own: calls of these are not counted", first, more);
-    hq_exact_warn(text);
+    front_tell(names, sizeof names / sizeof *names, "calls of these are not counted");
 }
 
 static __attribute__((constructor)) void tell_what_is_not_seen(void)

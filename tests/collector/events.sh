@@ -42,6 +42,29 @@ check "own operator new: what is not counted is told, once" [ "$(grep -c 'operat
 
 record -e ALLOC -- "$PROGRAMS/own_malloc"
 check "a malloc of the program's own works, and is told not to be measured" [ "$status:$(cat "$TMP/out"):$(grep -c '; no allocation was seen: the program made none, or has a malloc of its own' "$TMP/err")" = 0:1:1 ]
+check "by its names" grep -q '^hq: the program has malloc and [1-9][0-9]* more of its own: calls that these do not pass on are not counted$' "$TMP/err"
+
+# A library with such functions that is preloaded before the collector hides calls from it, of which the shell has some; behind the collector it does not.
+cat >"$TMP/in_front.c" <<'C'
+#include <stddef.h>
+void *__libc_malloc(size_t);
+void __libc_free(void *);
+void *malloc(size_t bytes) { return __libc_malloc(bytes); }
+void free(void *block) { __libc_free(block); }
+long readv(int fd, const void *parts, int count) { return -1; }
+C
+printf '#include <stdlib.h>\nint main(void) { for (int i = 0; i < 1000; i++) free(malloc(10)); }\n' >"$TMP/mallocs.c"
+$CC -O1 -w -fno-builtin -shared -fPIC -o "$TMP/libin_front.so" "$TMP/in_front.c" && $CC -O1 -fno-builtin -o "$TMP/mallocs" "$TMP/mallocs.c" || exit 1
+hidden() { echo "$(grep -c "^hq: libin_front.so, which is preloaded before the collector, has $1: calls that these do not pass on are not counted; behind" "$TMP/err"):$(grep -c 'before the collector' "$TMP/err")"; }
+record -e ALLOC -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
+check "an allocator in front: what it hides is told" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print $1 < 1000 }')" = 0:1:1:1 ]
+check "by info, too" [ "$("$HQ" "$DB" info </dev/null | grep -c '^warning  *libin_front.so, which is preloaded before the collector, has malloc: ')" = 1 ]
+record -e IO -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
+check "and functions of IO" [ "$status:$(hidden readv)" = 0:1:1 ]
+record -e LOCK -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
+check "nothing of what is not measured" [ "$status:$(hidden malloc)" = 0:0:0 ]
+record -e ALLOC -e IO -- sh -c "LD_PRELOAD=\$LD_PRELOAD:$TMP/libin_front.so exec $TMP/mallocs"
+check "behind the collector it hides nothing" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print $1 >= 1000 }')" = 0:0:0:1 ]
 
 # A library whose constructor runs before ours and makes a mistake: dlerror asks for memory while it puts that into words, where glibc is older than 2.34.
 printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nint words;\n__attribute__((constructor)) static void early(void) { dlsym(RTLD_DEFAULT, "is_nowhere"); words = !!dlerror(); }\n' >"$TMP/early.c"
