@@ -285,7 +285,7 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
               list.len || (event >= 0 && event < RECORD_EVENTS && time_elsewhere(&sum, event) >= 0.1), window);
     tell_trap(&sum, status);
     tell_programs(&list, !measured);
-    if (!list.len && all && sum.files && !sum.lost)
+    if (all && sum.files && !sum.lost)
         tell_missing_time(&sum, events);
     if (sum.clock[HQM_CLOCK_TIMER] || sum.timer_threads)
         record_note_tick(events, &note);
