@@ -129,6 +129,7 @@ uint32_t interruption_begin(void)
 
 void interruption_end(void)
 {
+    self.call = 0;
     self.idle.inside = false;
     if (self.idle.rests)
         idle_end(false);

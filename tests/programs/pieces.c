@@ -6,7 +6,8 @@
  * under REALTIME with a period so long that no signal of the collector comes by itself; the kernel's list of the
  * process's timers tells how one looks.
  *
- *     pieces            nobody else sends a signal: each call moves all, as without hq
+ *     pieces            nobody else sends a signal: each call moves all, as without hq, and a call after it
+ *                       is restarted as ever
  *     pieces own        after one of the collector's comes one of the program's, whose handler restarts calls: each
  *                       call returns a part, as without hq
  *     pieces closed     after one of the collector's the other end is closed, with bytes in it that nobody has read:
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -38,7 +40,8 @@ enum { BYTES = 1500000, PORTION = 200000, PARTS = 40 };
 static int bad, end, other; /* the ends, of the thread that makes the call and of the one that watches it */
 static char *bytes;         /* what is sent, or where it is received */
 static volatile pid_t thread;
-static volatile bool done;
+static volatile bool done, locks;
+static int lock;
 static ssize_t moved;
 static int error;
 
@@ -206,7 +209,13 @@ static void *make_call(void *argument)
     moved = call->make();
     error = errno;
     done = true;
-    while (thread) /* until nobody looks at it */
+    while (thread && !locks) /* until nobody looks at it */
+        sched_yield();
+    if (locks) {
+        flock(lock, LOCK_EX);
+        done = true;
+    }
+    while (thread)
         sched_yield();
     return NULL;
 }
@@ -337,6 +346,32 @@ static void finish(pthread_t made)
     close(other);
 }
 
+/* Afterwards another call of that thread is restarted as it always was when a signal of the program comes. */
+static void waits_on(const char *name)
+{
+    int file = memfd_create("lock", 0);
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    lock = open(path, O_RDWR);
+    flock(file, LOCK_EX);
+    done = false;
+    locks = true;
+    wait_until_asleep();
+    post_own();
+    wait_until_asleep();
+    if (done) {
+        printf("a lock after %s was not waited for\n", name);
+        bad++;
+    }
+    flock(file, LOCK_UN);
+    while (!done)
+        sched_yield();
+    locks = false;
+    close(lock);
+    close(file);
+}
+
 static void whole(const struct call *call)
 {
     pthread_t made;
@@ -356,6 +391,7 @@ static void whole(const struct call *call)
         printf("%s moved wrong bytes\n", call->name);
         bad++;
     }
+    waits_on(call->name);
     finish(made);
 }
 
