@@ -38,8 +38,10 @@ static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
     if (st.st_size > 0) {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-        if (p == MAP_FAILED)
+        if (p == MAP_FAILED) {
+            mem_end_if_refused(); /* many files are read if they are there, and their absence is no error */
             return hq_error_errno(HQ_DATA, "%s: cannot be mapped into memory", path);
+        }
         out->mapping = p;
     }
     out->data = out->mapping ? out->mapping : (const uint8_t *)"";

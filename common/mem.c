@@ -2,7 +2,9 @@
 #include "common/mem.h"
 #include "common/err.h"
 #include "common/temporary.h"
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -10,13 +12,14 @@ static char limit_text[120]; /* made beforehand: when memory has ended nothing c
 
 void mem_limit(uint64_t bytes)
 {
-    struct rlimit limit;
+    struct rlimit limit, space;
 
     if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur <= bytes)
         return;
+    bool first = getrlimit(RLIMIT_AS, &space) || space.rlim_cur > bytes; /* else `ulimit -v` ends memory before */
     limit.rlim_cur = bytes;
 #ifndef __SANITIZE_ADDRESS__ /* whose own memory is larger than any limit */
-    if (!setrlimit(RLIMIT_DATA, &limit))
+    if (!setrlimit(RLIMIT_DATA, &limit) && first)
         snprintf(limit_text, sizeof limit_text,
                  "hq: the limit of %llu MiB of memory is reached; ask for less, or allow more with --limit-memory\n",
                  (unsigned long long)bytes >> 20);
@@ -33,6 +36,12 @@ _Noreturn void mem_exhausted(void)
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         _exit(HQ_DATA);
     _exit(HQ_DATA);
+}
+
+void mem_end_if_refused(void)
+{
+    if (errno == ENOMEM)
+        mem_exhausted();
 }
 
 void *xmalloc(size_t size)

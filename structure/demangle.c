@@ -12,6 +12,7 @@
 #include "common/mem.h"
 #include "common/str.h"
 #include <ctype.h>
+#include <errno.h>
 #include <libiberty/demangle.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -123,10 +124,12 @@ static void attempt_long(struct attempt *a)
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     a->options |= DMGL_NO_RECURSE_LIMIT;
-    if (pthread_create(&thread, &attributes, attempt_on_large_stack, a))
+    if (pthread_create(&thread, &attributes, attempt_on_large_stack, a)) {
         a->gave_up = true;
-    else
+        errno = 0; /* that there is no room for so large a stack says nothing about what comes next */
+    } else {
         pthread_join(thread, NULL);
+    }
     pthread_attr_destroy(&attributes);
 }
 

@@ -302,8 +302,10 @@ struct hq_error *elf_open(const char *path, struct elf **out)
     if (!st.st_size)
         return elf_open_memory(path, NULL, 0, out);
     void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
+    if (data == MAP_FAILED) {
+        mem_end_if_refused();
         return hq_error_errno(HQ_DATA, "cannot map %s", path);
+    }
     return open_mapped(path, data, &st, out);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /* Deflate cannot do better than 1032:1; zstd and xz can, but no debug information does. 4 GiB bounds what a liar can
  * cost. */
@@ -26,7 +27,10 @@ static bool unpack_zlib(const uint8_t *from, size_t from_size, uint8_t *to, size
     z_stream z = {0};
     int rc = Z_OK;
 
-    if (inflateInit(&z) != Z_OK)
+    rc = inflateInit(&z);
+    if (rc == Z_MEM_ERROR)
+        mem_exhausted();
+    if (rc != Z_OK)
         return false;
     z.next_in = (Bytef *)from;
     z.next_out = to;
@@ -37,6 +41,8 @@ static bool unpack_zlib(const uint8_t *from, size_t from_size, uint8_t *to, size
         z.avail_out = out_left < (1u << 30) ? (uInt)out_left : 1u << 30;
         rc = inflate(&z, Z_NO_FLUSH);
     }
+    if (rc == Z_MEM_ERROR)
+        mem_exhausted();
     bool whole = rc == Z_STREAM_END && (size_t)(z.next_out - to) == size;
     inflateEnd(&z);
     return whole;
@@ -46,9 +52,23 @@ static bool unpack_lzma(const uint8_t *from, size_t from_size, uint8_t *to, size
 {
     uint64_t most_memory = MAX_SIZE;
     size_t in = 0, out = 0;
+    lzma_ret rc = lzma_stream_buffer_decode(&most_memory, 0, NULL, from, &in, from_size, to, &out, size);
 
-    return lzma_stream_buffer_decode(&most_memory, 0, NULL, from, &in, from_size, to, &out, size) == LZMA_OK &&
-           out == size;
+    if (rc == LZMA_MEM_ERROR)
+        mem_exhausted();
+    return rc == LZMA_OK && out == size;
+}
+
+static size_t zstd_size(size_t result)
+{
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+        mem_exhausted();
+    return result;
+}
+
+static bool unpack_zstd(const uint8_t *from, size_t from_size, uint8_t *to, size_t size)
+{
+    return zstd_size(ZSTD_decompress(to, size, from, from_size)) == size;
 }
 
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size)
@@ -66,11 +86,13 @@ uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_
         return NULL;
     }
     uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED)
+    if (data == MAP_FAILED) {
+        mem_end_if_refused();
         return NULL;
+    }
     switch (method) {
     case UNPACK_ZLIB: whole = unpack_zlib(packed, packed_size, data, size); break;
-    case UNPACK_ZSTD: whole = ZSTD_decompress(data, size, packed, packed_size) == size; break;
+    case UNPACK_ZSTD: whole = unpack_zstd(packed, packed_size, data, size); break;
     case UNPACK_XZ: whole = unpack_lzma(packed, packed_size, data, size); break;
     }
     if (whole)
@@ -92,7 +114,10 @@ static uint64_t xz_size(const uint8_t *packed, size_t packed_size)
     if (lzma_stream_footer_decode(&footer, packed + end) != LZMA_OK || footer.backward_size > end)
         return 0;
     size_t at = end - footer.backward_size;
-    if (lzma_index_buffer_decode(&index, &most_memory, NULL, packed, &at, end) != LZMA_OK)
+    lzma_ret rc = lzma_index_buffer_decode(&index, &most_memory, NULL, packed, &at, end);
+    if (rc == LZMA_MEM_ERROR)
+        mem_exhausted();
+    if (rc != LZMA_OK)
         return 0;
     size = lzma_index_uncompressed_size(index);
     lzma_index_end(index, NULL);
@@ -110,7 +135,7 @@ uint8_t *pack(const void *data, size_t size, size_t *packed_size)
     size_t bound = ZSTD_compressBound(size);
     uint8_t *out = xmalloc(bound + 1);
 
-    *packed_size = ZSTD_compress(out, bound, size ? data : "", size, 3);
+    *packed_size = zstd_size(ZSTD_compress(out, bound, size ? data : "", size, 3));
     if (!ZSTD_isError(*packed_size))
         return out;
     free(out);

@@ -12,7 +12,10 @@ enum { CHUNK = 256 << 10, GZIP = 16 }; /* zlib: + 16 means a gzip header */
 bool gunzip_open(struct gunzip *g, int fd)
 {
     *g = (struct gunzip){.fd = fd, .buffer = xmalloc(CHUNK)};
-    if (inflateInit2(&g->z, MAX_WBITS + GZIP) == Z_OK)
+    int code = inflateInit2(&g->z, MAX_WBITS + GZIP);
+    if (code == Z_MEM_ERROR)
+        mem_exhausted();
+    if (code == Z_OK)
         return true;
     gunzip_close(g);
     return false;
@@ -89,6 +92,8 @@ static enum gunzip_state unpack_some(struct gunzip *g, void *data, size_t n, siz
         if (!g->inside && inflateReset(&g->z) != Z_OK)
             return GUNZIP_DAMAGED;
         int code = inflate(&g->z, Z_NO_FLUSH);
+        if (code == Z_MEM_ERROR)
+            mem_exhausted();
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
             return GUNZIP_DAMAGED;
         g->inside = code != Z_STREAM_END;

@@ -134,6 +134,27 @@ static const yajl_callbacks callbacks = {
 };
 
 /* yajl's own words, the first line of them, without its habit of naming itself. */
+static void *allocate(void *arg, size_t size)
+{
+    (void)arg;
+    return xmalloc(size);
+}
+
+static void *allocate_again(void *arg, void *p, size_t size)
+{
+    (void)arg;
+    return xrealloc(p, size);
+}
+
+static void release(void *arg, void *p)
+{
+    (void)arg;
+    free(p);
+}
+
+/* yajl writes where its own memory would be without asking whether it has been given any. */
+static yajl_alloc_funcs memory = {allocate, allocate_again, release, NULL};
+
 static struct hq_error *syntax_error(yajl_handle yajl, const char *path, uint64_t offset)
 {
     unsigned char *text = yajl_get_error(yajl, 0, NULL, 0);
@@ -176,7 +197,7 @@ struct hq_error *json_walk(const char *path, bool open_array, const struct json_
 
     w->handler = handler;
     w->arg = arg;
-    yajl_handle yajl = yajl_alloc(&callbacks, NULL, w);
+    yajl_handle yajl = yajl_alloc(&callbacks, &memory, w);
     struct hq_error *error = yajl ? input_open(&in, path) : &hq_error_no_memory;
 
     if (!error)

@@ -35,6 +35,8 @@ struct hq_error *regex_compile(const struct pattern *p, struct regex **out)
     r->code = pcre2_compile((PCRE2_SPTR)p->text, PCRE2_ZERO_TERMINATED, p->ignore_case ? PCRE2_CASELESS : 0, &code,
                             &where, NULL);
     if (!r->code) {
+        if (code == PCRE2_ERROR_HEAP_FAILED)
+            mem_exhausted();
         free(r);
         pcre2_get_error_message(code, text, sizeof text);
         return place_error(&p->place, NULL, "this regular expression is not right: %s, at its character %zu",

@@ -3,6 +3,7 @@
  */
 #include "structure/arch/x86_64.h"
 #include "structure/arch/insn_quick.h"
+#include "common/mem.h"
 
 #include <capstone/capstone.h>
 #include <pthread.h>
@@ -38,13 +39,18 @@ static const cs_insn *decode(const uint8_t *code, size_t size, uint64_t address)
     pthread_once(&once, init);
     decoder = pthread_getspecific(key);
     if (!decoder) {
-        decoder = calloc(1, sizeof *decoder);
-        if (!decoder || cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->handle) != CS_ERR_OK) {
+        decoder = xcalloc(1, sizeof *decoder);
+        cs_err code = cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->handle);
+        if (code == CS_ERR_MEM)
+            mem_exhausted();
+        if (code != CS_ERR_OK) {
             free(decoder);
             return NULL;
         }
         cs_option(decoder->handle, CS_OPT_DETAIL, CS_OPT_ON);
         decoder->insn = cs_malloc(decoder->handle);
+        if (!decoder->insn)
+            mem_exhausted();
         pthread_setspecific(key, decoder);
     }
     size = size < 15 ? size : 15;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libdwarf over our own mapping: it sees only the debug sections, decompressed when it asks for one. */
 #include "structure/dwarf/impl.h"
+#include "common/mem.h"
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -117,9 +119,7 @@ bool dwarf_file_open(struct dwarf *d, struct dwarf_file *f, struct elf *elf, uns
     f->access = (libdwarf_access){.LIBDWARF_ACCESS(object) = f, .LIBDWARF_ACCESS(methods) = &methods};
     pthread_once(&once, configure);
     int rc = dwarf_object_init_b(&f->access, NULL, NULL, group, &f->dbg, &err);
-    if (rc == DW_DLV_ERROR && err)
-        dwarf_dealloc_error(f->dbg, err);
-    if (rc != DW_DLV_OK)
+    if (!dwarf_ok(f->dbg, rc, &err))
         f->dbg = NULL;
     return f->dbg;
 }
@@ -131,9 +131,19 @@ void dwarf_file_close(struct dwarf_file *f)
     f->dbg = NULL;
 }
 
+/* libdwarf was refused memory: some of its functions say so, others call the file damaged. */
+static bool is_out_of_memory(Dwarf_Error err)
+{
+    Dwarf_Unsigned code = dwarf_errno(err);
+
+    return errno == ENOMEM || code == DW_DLE_ALLOC_FAIL || code == DW_DLE_DBG_ALLOC || code == DW_DLE_FAILSAFE_ERRVAL;
+}
+
 bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err)
 {
     if (rc == DW_DLV_ERROR && *err) {
+        if (is_out_of_memory(*err))
+            mem_exhausted();
         dwarf_dealloc_error(dbg, *err);
         *err = NULL;
     }

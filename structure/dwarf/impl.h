@@ -105,7 +105,7 @@ void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((for
  * more than any file of this size needs. */
 bool dwarf_spend(struct dwarf *d, uint64_t entries); /* file.c */
 
-/* True if a call of libdwarf succeeded; frees its error if not. */
+/* True if a call of libdwarf succeeded; frees its error if not. Ends the process if that is a lack of memory. */
 bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);
 
 /* The attributes of one DIE, gathered in one pass. */

@@ -2,6 +2,7 @@
 /* XML by expat; xml_none.c stands in where there is none. */
 #include "structure/given/xml.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include <expat.h>
 #include <string.h>
 
@@ -98,9 +99,12 @@ static struct hq_error *feed(struct walk *w, const struct file_map *file)
         size_t n = file->size - at < PIECE ? file->size - at : PIECE;
         bool last = at + n == file->size;
 
-        if (XML_Parse(w->parser, (const char *)file->data + at, (int)n, last) != XML_STATUS_OK && !w->error)
+        if (XML_Parse(w->parser, (const char *)file->data + at, (int)n, last) != XML_STATUS_OK && !w->error) {
+            if (XML_GetErrorCode(w->parser) == XML_ERROR_NO_MEMORY)
+                mem_exhausted();
             return hq_error_new(HQ_DATA, "%s:%lu: no XML: %s", w->path, line_of(w),
                                 XML_ErrorString(XML_GetErrorCode(w->parser)));
+        }
         at += n;
         if (last)
             break;
