@@ -63,11 +63,15 @@ static bool is_left_behind(const char *name, const char *suffix, const struct st
     return at && (time(NULL) - st->st_mtime > DAY || temporary_is_left(at + strlen(mark), st));
 }
 
-static void list(const char *directory, const char *suffix, struct entries *out)
+/* A directory that is not there has no files. */
+static struct hq_error *list(const char *directory, const char *suffix, struct entries *out)
 {
     DIR *d = opendir(directory);
+    struct hq_error *err = NULL;
 
-    for (struct dirent *e; d && (e = readdir(d));) {
+    if (!d)
+        return errno == ENOENT ? NULL : hq_error_errno(HQ_DATA, "%s: its files cannot be listed", directory);
+    for (const struct dirent *e; (e = file_dir_next(d, directory, &err));) {
         char *path = file_join(directory, e->d_name);
         struct stat st;
 
@@ -81,8 +85,8 @@ static void list(const char *directory, const char *suffix, struct entries *out)
             free(path);
         }
     }
-    if (d)
-        closedir(d);
+    closedir(d);
+    return err;
 }
 
 static int by_use(const void *a, const void *b)
@@ -126,7 +130,7 @@ void kept_trim(const char *directory, const char *suffix, uint64_t most)
 {
     struct entries all = {0};
 
-    list(directory, suffix, &all);
+    hq_error_free(list(directory, suffix, &all));
     trim(&all, most);
     deinit(&all);
 }
@@ -149,36 +153,37 @@ void kept_trim_all(const char *cache)
     for (const struct kept_part *p = kept_parts; p->directory; p++) {
         AUTO_FREE char *directory = file_join(cache, p->directory);
 
-        list(directory, p->suffix, &all);
+        hq_error_free(list(directory, p->suffix, &all));
     }
     trim(&all, kept_most());
     deinit(&all);
 }
 
-struct kept_sum kept_look(const char *cache, const struct kept_part *part)
+struct hq_error *kept_look(const char *cache, const struct kept_part *part, struct kept_sum *out)
 {
     AUTO_FREE char *directory = file_join(cache, part->directory);
     struct entries all = {0};
-    struct kept_sum sum = {0};
+    struct hq_error *err = list(directory, part->suffix, &all);
 
-    list(directory, part->suffix, &all);
-    sum.files = all.len;
-    sum.bytes = sum_of(&all);
+    *out = (struct kept_sum){.files = all.len, .bytes = sum_of(&all)};
     vec_foreach(e, &all)
-        sum.oldest = sum.oldest && sum.oldest < e->used ? sum.oldest : e->used;
+        out->oldest = out->oldest && out->oldest < e->used ? out->oldest : e->used;
     deinit(&all);
-    return sum;
+    return err;
 }
 
-uint64_t kept_clear(const char *cache, const struct kept_part *part)
+struct hq_error *kept_clear(const char *cache, const struct kept_part *part, uint64_t *bytes)
 {
     AUTO_FREE char *directory = file_join(cache, part->directory);
     struct entries all = {0};
-    uint64_t bytes = 0;
+    struct hq_error *err = list(directory, part->suffix, &all);
 
-    list(directory, part->suffix, &all);
-    vec_foreach(e, &all)
-        bytes += unlink(e->path) ? 0 : e->size;
+    vec_foreach(e, &all) {
+        if (!unlink(e->path))
+            *bytes += e->size;
+        else if (errno != ENOENT && !err)
+            err = hq_error_errno(HQ_DATA, "%s: cannot be removed", e->path);
+    }
     deinit(&all);
-    return bytes;
+    return err;
 }

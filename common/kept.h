@@ -7,6 +7,7 @@
 #ifndef HQ_COMMON_KEPT_H
 #define HQ_COMMON_KEPT_H
 
+#include "common/err.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,9 +38,9 @@ struct kept_sum {
     uint64_t bytes;
     int64_t oldest;
 };
-struct kept_sum kept_look(const char *cache, const struct kept_part *part);
-/* Removes all files of a part; returns how many bytes they had. */
-uint64_t kept_clear(const char *cache, const struct kept_part *part);
+struct hq_error *kept_look(const char *cache, const struct kept_part *part, struct kept_sum *out);
+/* Removes all files of a part, and adds how many bytes they had; the error is of the first that stays. */
+struct hq_error *kept_clear(const char *cache, const struct kept_part *part, uint64_t *bytes);
 
 /* HQ_CACHE_MAX in bytes. */
 uint64_t kept_most(void);

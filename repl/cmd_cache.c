@@ -11,17 +11,19 @@
 static const struct opt options[] = {{.name = "clear", .help = "remove all of it; what is needed again is made again"},
                                      {0}};
 
-static void show(const char *cache, const struct kept_part *part)
+static struct hq_error *show(const char *cache, const struct kept_part *part)
 {
-    struct kept_sum s = kept_look(cache, part);
+    struct kept_sum s;
     char size[UNITS_TEXT], day[32] = "";
-    time_t oldest = (time_t)s.oldest;
     struct tm tm;
 
+    HQ_TRY(kept_look(cache, part, &s));
+    time_t oldest = (time_t)s.oldest;
     if (s.files && localtime_r(&oldest, &tm))
         strftime(day, sizeof day, ", used since %Y-%m-%d", &tm);
     printf("%-10s  %5zu file%s  %10s  %s%s\n", part->directory, s.files, s.files == 1 ? " " : "s",
            units_format(size, (double)s.bytes, DIM_BYTES), part->what, day);
+    return NULL;
 }
 
 static int run(const struct opt_args *args)
@@ -29,6 +31,7 @@ static int run(const struct opt_args *args)
     AUTO_FREE char *cache = file_cache_dir();
     char most[UNITS_TEXT], size[UNITS_TEXT];
     uint64_t cleared = 0;
+    struct hq_error *err = NULL;
 
     if (args->operands.len)
         return command_usage("cache",
@@ -40,15 +43,15 @@ static int run(const struct opt_args *args)
         return command_fail("cache",
                             hq_error_new(HQ_DATA, "there is no cache: neither XDG_CACHE_HOME nor HOME is set"));
     if (opt_flag(args, "clear", false)) {
-        for (const struct kept_part *p = kept_parts; p->directory; p++)
-            cleared += kept_clear(cache, p);
+        for (const struct kept_part *p = kept_parts; p->directory && !err; p++)
+            err = kept_clear(cache, p, &cleared);
         printf("%s of %s removed\n", units_format(size, (double)cleared, DIM_BYTES), cache);
-        return HQ_OK;
+        return err ? command_fail("cache", err) : HQ_OK;
     }
     printf("%s, at most %s (HQ_CACHE_MAX)\n", cache, units_format(most, (double)kept_most(), DIM_BYTES));
-    for (const struct kept_part *p = kept_parts; p->directory; p++)
-        show(cache, p);
-    return HQ_OK;
+    for (const struct kept_part *p = kept_parts; p->directory && !err; p++)
+        err = show(cache, p);
+    return err ? command_fail("cache", err) : HQ_OK;
 }
 
 const struct command cmd_cache = {

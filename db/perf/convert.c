@@ -400,6 +400,8 @@ struct hq_error *perf_convert(const char *input)
     DIR *dir = file_is_dir(directory) ? opendir(directory) : NULL;
     struct hq_error *err = NULL;
 
+    if (!dir && file_is_dir(directory))
+        return hq_error_errno(HQ_DATA, "%s: could not list the measurements", directory);
     for (const struct dirent *e; dir && !err && (e = file_dir_next(dir, directory, &err));) {
         AUTO_FREE char *path = is_stream(e->d_name) ? file_join(directory, e->d_name) : NULL;
 

@@ -180,7 +180,7 @@ static bool has_recording(const struct record_place *place)
 {
     DIR *directory = opendir(place->measurements);
     struct dirent *entry;
-    bool found = false;
+    bool found = !directory && !file_is_absent(place->measurements); /* nobody can say that there is none */
 
     while (directory && !found && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
@@ -197,6 +197,12 @@ static bool has_recording(const struct record_place *place)
 
 static struct hq_error *refuse(const struct record_place *place)
 {
+    DIR *directory = opendir(place->measurements);
+
+    if (!directory && errno != ENOENT)
+        return hq_error_errno(HQ_DATA, "%s: what it holds cannot be listed", place->measurements);
+    if (directory)
+        closedir(directory);
     return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force",
                         place->database);
 }

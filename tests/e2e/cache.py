@@ -70,6 +70,21 @@ check(names["gone"] not in there and names["alive"] in there and names["elsewher
 
 status, out, err = run(HQ, "cache")
 check(status == 0 and "import" in out and "structure" in out and "HQ_CACHE_MAX" in out and "2 files" in out, f"hq cache: {out}{err}")
+# What cannot be listed has not "0 files", and is not said to be cleared.
+part, aside = os.path.join(TMP, "cache", "hq", "structure"), os.path.join(TMP, "aside")
+if os.path.exists(part):
+    os.rename(part, aside)
+for kind in ("a file", "a link to itself"):
+    if kind == "a file":
+        write(part, "")
+    else:
+        os.symlink("structure", part)
+    for more in ((), ("--clear",)):
+        status, out, err = run(HQ, "cache", *more)
+        check(status == 3 and part in err and err.count("\n") == 1 and "structure   " not in out, f"{kind}, {more}: status {status}: {out}{err}")
+    os.remove(part)
+if os.path.exists(aside):
+    os.rename(aside, part)
 status, out, err = run(HQ, "cache", "--clear")
 check(status == 0 and "removed" in out and not [f for f in os.listdir(kept) if f.endswith(".db")], f"hq cache --clear: {out}{err}")
 status, out, err = run(HQ, "cache", "all")
