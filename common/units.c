@@ -2,6 +2,7 @@
 #include "common/units.h"
 #include "common/mem.h"
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,14 @@ static const struct unit *find_unit(const char *name)
     return NULL;
 }
 
+/* Smaller than what has all digits: it would be 0, or another number. */
+static bool is_too_small(const char *s, size_t n, double x)
+{
+    size_t mantissa = strcspn(s, "eE");
+
+    return fabs(x) < DBL_MIN && strcspn(s, "123456789") < (mantissa < n ? mantissa : n);
+}
+
 struct hq_error *units_parse(const char *s, struct quantity *out)
 {
     size_t n = scan_number(s);
@@ -94,6 +103,8 @@ struct hq_error *units_parse(const char *s, struct quantity *out)
         out->value = x;
     if (!isfinite(out->value))
         return hq_error_new(HQ_USAGE, "\"%s\" is too large a number", s);
+    if (is_too_small(s, n, out->value))
+        return hq_error_new(HQ_USAGE, "\"%s\" is too small a number; 0 is one", s);
     return NULL;
 }
 

@@ -215,7 +215,7 @@ struct instant {
     double value; /* else seconds, not negative */
 };
 
-enum { FOLD_POINTS = 10000, FOLD_CALLERS = 63 }; /* at most */
+enum { FOLD_POINTS = 10000, FOLD_CALLERS = 63, EXTENT_MOST = 100000 }; /* at most; the last of a width or height */
 
 struct view {
     struct place place; /* of the view with its `of` */

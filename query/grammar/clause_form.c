@@ -32,10 +32,21 @@ void add_level(struct str *s, const struct query *q)
         str_addf(s, " level %u", q->level);
 }
 
+/* Columns or lines of a picture: each cell of it takes memory and time. */
+static uint32_t parse_extent(struct parser *p, const char *what)
+{
+    struct place place = peek(p, LEX_PLAIN)->place;
+    uint32_t n = parse_count(p, 1, what);
+
+    if (n > EXTENT_MOST)
+        fail(p, &place, NULL, "%s is at most %d", what, EXTENT_MOST);
+    return n;
+}
+
 /* width = "width" count */
 void clause_width(struct parser *p, struct query *q)
 {
-    q->width = parse_count(p, 1, "the width");
+    q->width = parse_extent(p, "the width");
 }
 
 void add_width(struct str *s, const struct query *q)
@@ -47,7 +58,7 @@ void add_width(struct str *s, const struct query *q)
 /* height = "height" count */
 void clause_height(struct parser *p, struct query *q)
 {
-    q->height = parse_count(p, 1, "the height");
+    q->height = parse_extent(p, "the height");
 }
 
 void add_height(struct str *s, const struct query *q)

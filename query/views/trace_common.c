@@ -12,7 +12,7 @@
 #define PLAIN_WIDTH 100u /* of a picture in a text file */
 #define SVG_WIDTH   1200u
 #define SVG_HEIGHT  800u
-#define MOST_CELLS  64000000u
+#define MOST_CELLS  16000000u
 
 static bool is_format(const struct run *run, const char *name)
 {

@@ -55,6 +55,10 @@ TEST(refuses)
     CHECK_ERROR(units_parse("0x10", &q), HQ_USAGE, "unknown unit \"x10\"");
     CHECK_ERROR(units_parse("5m", &q), HQ_USAGE, "unknown unit \"m\"");
     CHECK_ERROR(units_parse("1e999", &q), HQ_USAGE, "too large");
+    CHECK_ERROR(units_parse("1e-400", &q), HQ_USAGE, "too small");
+    CHECK_ERROR(units_parse("0.001e-306ns", &q), HQ_USAGE, "too small");
+    CHECK_OK(units_parse("0.00e-400s", &q));
+    CHECK_OK(units_parse("1e-307", &q));
 }
 
 TEST(scans_a_prefix)
