@@ -133,7 +133,6 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end,
 };
 
-/* yajl's own words, the first line of them, without its habit of naming itself. */
 static void *allocate(void *arg, size_t size)
 {
     (void)arg;
@@ -155,6 +154,7 @@ static void release(void *arg, void *p)
 /* yajl writes where its own memory would be without asking whether it has been given any. */
 static yajl_alloc_funcs memory = {allocate, allocate_again, release, NULL};
 
+/* yajl's own words, the first line of them, without its habit of naming itself. */
 static struct hq_error *syntax_error(yajl_handle yajl, const char *path, uint64_t offset)
 {
     unsigned char *text = yajl_get_error(yajl, 0, NULL, 0);
