@@ -47,6 +47,8 @@ static bool is_restarted(long number)
     case SYS_open:
 #endif
     case SYS_mq_timedsend: case SYS_mq_timedreceive: case SYS_getrandom:
+    case SYS_sendfile: case SYS_copy_file_range: case SYS_splice: case SYS_tee: case SYS_vmsplice:
+    case SYS_recvmmsg: case SYS_sendmmsg:
         /* clang-format on */
         return true;
     default: return false;

@@ -58,13 +58,19 @@ bool limit_again(int fd, int option, int64_t since, uint32_t before)
     return found > 0;
 }
 
-/* As many bytes as one call moves at most. */
+size_t whole_most(size_t bytes)
+{
+    size_t most = INT_MAX & -__getauxval(AT_PAGESZ);
+
+    return bytes < most ? bytes : most;
+}
+
 static size_t asked(const struct whole *w)
 {
-    size_t most = INT_MAX & -__getauxval(AT_PAGESZ), sum = 0;
+    size_t sum = 0;
 
     for (size_t i = 0; i < w->count; i++)
-        sum = w->parts[i].iov_len > most - sum ? most : sum + w->parts[i].iov_len;
+        sum = whole_most(sum + w->parts[i].iov_len);
     return sum;
 }
 
@@ -109,12 +115,13 @@ static bool is_for_all(const struct whole *w, mode_t type, dev_t device)
     bool writes = w->kind >= WHOLE_WRITE;
     struct termios modes;
 
+    if (type == S_IFCHR && is_endless(device)) /* which never block */
+        return true;
     if (raw_syscall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK || w->flags & MSG_DONTWAIT)
         return false;
     switch (type) {
     case S_IFIFO: return writes;
-    case S_IFCHR:
-        return is_endless(device) || (writes && raw_syscall(SYS_ioctl, w->fd, TCGETS, (long)&modes, 0, 0, 0) == 0);
+    case S_IFCHR: return writes && raw_syscall(SYS_ioctl, w->fd, TCGETS, (long)&modes, 0, 0, 0) == 0;
     case S_IFSOCK:
         return option_of(w->fd, SO_TYPE) == SOCK_STREAM &&
                (writes || (w->flags & (MSG_WAITALL | MSG_PEEK | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC)) == MSG_WAITALL);
@@ -127,50 +134,83 @@ static bool is_for_all(const struct whole *w, mode_t type, dev_t device)
  * and a call is made only where it will move something at once. A local one does not keep it; its calls wait by
  * themselves, for there it can take bytes before poll says so, and its limit is for each piece that is sent.
  */
-static ssize_t exchange(struct whole *w, struct iovec *rest, int parts)
+static ssize_t exchange(struct whole *w, struct iovec *rest, int parts, bool *limited)
 {
     struct msghdr message = {.msg_iov = rest, .msg_iovlen = (size_t)parts};
     int option = whole_limit(w->kind), flags = (w->flags & ~MSG_FASTOPEN) | MSG_NOSIGNAL, there = 0;
-    bool local = option_of(w->fd, SO_DOMAIN) == AF_UNIX, limited = limit_rest(w->fd, option, w->since) >= 0;
+    bool local = option_of(w->fd, SO_DOMAIN) == AF_UNIX;
     short events = 0;
 
+    *limited = limit_rest(w->fd, option, w->since) >= 0;
     if (local && w->kind >= WHOLE_WRITE)
         w->since = deadline_now();
-    if (!local || limited) {
+    if (!local || *limited) {
         int found = wait_until_ready(w->fd, option, w->since, w->before, &events);
         if (!local && (found <= 0 || (events & POLLHUP &&
                                       (w->kind >= WHOLE_WRITE ||
                                        raw_syscall(SYS_ioctl, w->fd, FIONREAD, (long)&there, 0, 0, 0) || !there))))
             return 0;
     }
-    if (limited)
+    if (*limited)
         flags = (flags & ~MSG_WAITALL) | MSG_DONTWAIT;
     return w->kind >= WHOLE_WRITE ? REAL(sendmsg)(w->fd, &message, flags) : REAL(recvmsg)(w->fd, &message, flags);
 }
 
-static ssize_t move(struct whole *w, mode_t type, struct iovec *rest, int parts)
+static size_t sum_of(const struct iovec *parts, int count)
 {
+    size_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += parts[i].iov_len;
+    return sum;
+}
+
+/* Moves some of what is left behind the first *moved bytes. False if nothing more is to be moved: where a call has
+ * moved less than it should and our signal has not come, it has met the end or an error, and the next would meet it
+ * twice. */
+static bool move(struct whole *w, mode_t type, size_t end, size_t *moved)
+{
+    struct iovec rest[PIECES];
+    int parts = rest_of(w, *moved, end, rest);
+    bool limited = false;
+    ssize_t more;
+
     if (type == S_IFSOCK)
-        return exchange(w, rest, parts);
-    return w->kind >= WHOLE_WRITE ? REAL(writev)(w->fd, rest, parts) : REAL(readv)(w->fd, rest, parts);
+        more = exchange(w, rest, parts, &limited);
+    else
+        more = w->kind >= WHOLE_WRITE ? REAL(writev)(w->fd, rest, parts) : REAL(readv)(w->fd, rest, parts);
+    if (more <= 0)
+        return false;
+    *moved += (size_t)more;
+    return limited || self.call & CALL_CUT || (size_t)more == sum_of(rest, parts);
 }
 
 ssize_t whole_finish(struct whole *w, ssize_t result)
 {
-    struct iovec rest[PIECES];
     struct stat status;
     int error = errno;
-    ssize_t more = 1;
 
     if (result <= 0)
         return result;
     size_t end = asked(w), moved = (size_t)result;
     if (moved >= end || raw_fstat(w->fd, &status) != 0 || !is_for_all(w, status.st_mode & S_IFMT, status.st_rdev))
         return result;
-    while (moved < end && more > 0 && interruption_goes_on(w->before)) {
-        more = move(w, status.st_mode & S_IFMT, rest, rest_of(w, moved, end, rest));
-        moved += more > 0 ? (size_t)more : 0;
-    }
+    while (interruption_goes_on(w->before) && move(w, status.st_mode & S_IFMT, end, &moved) && moved < end)
+        ;
     errno = error;
     return (ssize_t)moved;
+}
+
+bool whole_is_copied(int to)
+{
+    struct rlimit limit;
+    struct stat status;
+
+    if (raw_fstat(to, &status) != 0)
+        return false;
+    if (S_ISREG(status.st_mode))
+        return raw_getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+    if (S_ISFIFO(status.st_mode)) /* gets what fits */
+        return false;
+    return is_for_all(&(struct whole){.fd = to, .kind = WHOLE_WRITE}, status.st_mode & S_IFMT, status.st_rdev);
 }

@@ -34,6 +34,13 @@ struct whole {
  * would have returned without. */
 ssize_t whole_finish(struct whole *w, ssize_t result);
 
+/* As many of these bytes as one call moves at most. */
+size_t whole_most(size_t bytes);
+
+/* Would a copy of a file into this descriptor have been whole? It does not go on into a file whose size is limited: a
+ * write at the limit is short, and the next one raises a signal. */
+bool whole_is_copied(int to);
+
 /* The option of sockets that limits it. */
 static inline int whole_limit(enum whole_kind kind)
 {

@@ -12,9 +12,10 @@
  *                       call returns a part, as without hq
  *     pieces closed     after one of the collector's the other end is closed, with bytes in it that nobody has read:
  *                       prints what this call and the next return, to be compared with a run without hq
+ *
+ * Calls that work and do not wait get the collector's signals as long as they work.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,188 +27,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <termios.h>
 #include <unistd.h>
 
-enum { BYTES = 1500000, PORTION = 200000, PARTS = 40 };
+#include "moving_calls.h"
 
-static int bad, end, other; /* the ends, of the thread that makes the call and of the one that watches it */
-static char *bytes;         /* what is sent, or where it is received */
+enum { PORTION = 200000 };
+
+static int bad;
 static volatile pid_t thread;
 static volatile bool done, locks;
 static int lock;
 static ssize_t moved;
-static int error;
 
 static char byte_at(size_t i)
 {
     return (char)(i * 2654435761u >> 13);
 }
 
-/* ---- The calls ---- */
-
-/* In parts of unlike size, some of them empty. */
-static int parts_of(struct iovec *parts)
-{
-    size_t at = 0;
-
-    for (int i = 0; i < PARTS; i++) {
-        size_t size = i % 7 == 3 ? 0 : i == PARTS - 1 ? BYTES - at : (size_t)i * 1500;
-        parts[i] = (struct iovec){bytes + at, size};
-        at += size;
-    }
-    return PARTS;
-}
-
-static ssize_t do_write(void)
-{
-    return write(end, bytes, BYTES);
-}
-static ssize_t do_writev(void)
-{
-    struct iovec parts[PARTS];
-    return writev(end, parts, parts_of(parts));
-}
-static ssize_t do_send(void)
-{
-    return send(end, bytes, BYTES, 0);
-}
-static ssize_t do_sendto(void)
-{
-    return sendto(end, bytes, BYTES, 0, NULL, 0);
-}
-static ssize_t do_sendmsg(void)
-{
-    struct iovec parts[PARTS];
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
-    return sendmsg(end, &message, 0);
-}
-static ssize_t do_recv(void)
-{
-    return recv(end, bytes, BYTES, MSG_WAITALL);
-}
-static ssize_t do_recvfrom(void)
-{
-    return recvfrom(end, bytes, BYTES, MSG_WAITALL, NULL, NULL);
-}
-static ssize_t do_recvmsg(void)
-{
-    struct iovec parts[PARTS];
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
-    return recvmsg(end, &message, MSG_WAITALL);
-}
-
-/* ---- Where they go to, or come from ---- */
-
-static void to_pipe(void)
-{
-    int pipes[2];
-
-    if (pipe(pipes))
-        exit(2);
-    end = pipes[1], other = pipes[0];
-}
-
-static void to_local(void)
-{
-    int pair[2];
-
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
-        exit(2);
-    end = pair[0], other = pair[1];
-}
-
-static void limit_time(int seconds)
-{
-    struct timeval limit = {seconds, 0};
-
-    setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-}
-
-static void to_limited(void)
-{
-    to_local();
-    limit_time(1000);
-}
-
-static void to_network(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t length = sizeof address;
-    int listening = socket(AF_INET, SOCK_STREAM, 0), small = 50000;
-
-    end = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    setsockopt(listening, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-    setsockopt(end, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    setsockopt(end, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-    if (bind(listening, (struct sockaddr *)&address, length) || listen(listening, 1) ||
-        getsockname(listening, (struct sockaddr *)&address, &length) ||
-        connect(end, (struct sockaddr *)&address, length) || (other = accept(listening, NULL, NULL)) < 0)
-        exit(2);
-    close(listening);
-}
-
-static void to_network_limited(void)
-{
-    to_network();
-    limit_time(1000);
-}
-
-static void to_terminal(void)
-{
-    struct termios raw;
-
-    other = posix_openpt(O_RDWR | O_NOCTTY);
-    if (other < 0 || grantpt(other) || unlockpt(other) || (end = open(ptsname(other), O_RDWR | O_NOCTTY)) < 0)
-        exit(2);
-    tcgetattr(end, &raw);
-    cfmakeraw(&raw);
-    tcsetattr(end, TCSANOW, &raw);
-}
-
-enum kind { SENDS, RECEIVES };
-static const struct call {
-    const char *name;
-    ssize_t (*make)(void);
-    void (*connect)(void);
-    enum kind kind;
-} calls[] = {
-    {"write to a pipe", do_write, to_pipe, SENDS},
-    {"writev to a pipe", do_writev, to_pipe, SENDS},
-    {"write to a terminal", do_write, to_terminal, SENDS},
-    {"write to a local socket", do_write, to_local, SENDS},
-    {"writev to a local socket", do_writev, to_local, SENDS},
-    {"send to a local socket", do_send, to_local, SENDS},
-    {"send to a local socket with a limit", do_send, to_limited, SENDS},
-    {"sendmsg to a local socket", do_sendmsg, to_local, SENDS},
-    {"write to the network", do_write, to_network, SENDS},
-    {"sendto the network", do_sendto, to_network, SENDS},
-    {"sendmsg to the network", do_sendmsg, to_network, SENDS},
-    {"sendmsg to the network with a limit", do_sendmsg, to_network_limited, SENDS},
-    {"recv from a local socket", do_recv, to_local, RECEIVES},
-    {"recv from a local socket with a limit", do_recv, to_limited, RECEIVES},
-    {"recvmsg from a local socket", do_recvmsg, to_local, RECEIVES},
-    {"recvfrom the network", do_recvfrom, to_network, RECEIVES},
-    {"recvmsg from the network", do_recvmsg, to_network, RECEIVES},
-    {"recv from the network with a limit", do_recv, to_network_limited, RECEIVES},
-};
-
 static void *make_call(void *argument)
 {
     const struct call *call = argument;
 
     thread = (pid_t)syscall(SYS_gettid);
-    errno = 0;
     moved = call->make();
-    error = errno;
     done = true;
     while (thread && !locks) /* until nobody looks at it */
         sched_yield();
@@ -314,22 +158,27 @@ static void fill(char *with)
         with[i] = byte_at(i);
 }
 
-/* The call is made, and sleeps when a part is moved. */
-static size_t begin(const struct call *call, pthread_t *made)
+static void start(const struct call *call, pthread_t *made)
 {
-    size_t at = 0;
-
     call->connect();
     fcntl(other, F_SETFL, O_NONBLOCK);
     memset(bytes, 0, BYTES);
     memset(there, 0, BYTES);
-    fill(call->kind == SENDS ? bytes : there);
+    fill(call->kind == RECEIVES ? there : bytes);
     thread = 0;
     done = false;
     if (pthread_create(made, NULL, make_call, (void *)call))
         exit(2);
     while (!thread)
         sched_yield();
+}
+
+/* The call is made, and sleeps when a part is moved. */
+static size_t begin(const struct call *call, pthread_t *made)
+{
+    size_t at = 0;
+
+    start(call, made);
     if (call->kind == RECEIVES)
         at = move(RECEIVES, there, 0, 1000);
     wait_until_asleep();
@@ -389,6 +238,22 @@ static void whole(const struct call *call)
         bad++;
     } else if (!right_bytes(call->kind == SENDS ? there : bytes, BYTES)) {
         printf("%s moved wrong bytes\n", call->name);
+        bad++;
+    }
+    waits_on(call->name);
+    finish(made);
+}
+
+/* The signal comes again and again while it works. */
+static void whole_work(const struct call *call)
+{
+    pthread_t made;
+
+    start(call, &made);
+    while (!done)
+        post_timer();
+    if (moved != LARGE) {
+        printf("%s: %zd of %d\n", call->name, moved, LARGE);
         bad++;
     }
     waits_on(call->name);
@@ -460,10 +325,14 @@ int main(int argc, char **argv)
     sigaction(SIGUSR1, &action, NULL);
     signal(SIGPIPE, on_pipe);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (*how && calls[i].kind == WORKS)
+            continue;
         if (!strcmp(how, "own"))
             ended_by_own(&calls[i]);
         else if (!strcmp(how, "closed"))
             closed(&calls[i]);
+        else if (calls[i].kind == WORKS)
+            whole_work(&calls[i]);
         else
             whole(&calls[i]);
     }
