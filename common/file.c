@@ -59,8 +59,10 @@ struct hq_error *file_map_open(const char *path, struct file_map *out)
     /* O_NONBLOCK: opening a pipe that nobody writes to would wait. */
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0)
+    if (fd < 0) {
+        mem_end_if_refused();
         return hq_error_errno(HQ_DATA, "%s: cannot be opened", path);
+    }
     return map_fd(fd, path, out);
 }
 

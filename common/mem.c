@@ -4,6 +4,7 @@
 #include "common/temporary.h"
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,11 +27,12 @@ void mem_limit(uint64_t bytes)
 #endif
 }
 
-_Noreturn void mem_exhausted(void)
+static _Noreturn void end_with(const char *text)
 {
-    static const char general[] = "hq: there is not enough memory; free some or work on less data\n";
-    const char *text = *limit_text ? limit_text : general;
+    static atomic_flag told = ATOMIC_FLAG_INIT;
 
+    while (atomic_flag_test_and_set(&told))
+        pause(); /* another thread is ending the process */
     temporary_remove_all();
     /* No stdio and no exit handlers: either may want memory. */
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
@@ -38,10 +40,19 @@ _Noreturn void mem_exhausted(void)
     _exit(HQ_DATA);
 }
 
+_Noreturn void mem_exhausted(void)
+{
+    static const char general[] = "hq: there is not enough memory; free some or work on less data\n";
+
+    end_with(*limit_text ? limit_text : general);
+}
+
 void mem_end_if_refused(void)
 {
     if (errno == ENOMEM)
         mem_exhausted();
+    if (errno == EMFILE || errno == ENFILE)
+        end_with("hq: no more files can be opened at once; allow more with `ulimit -n`\n");
 }
 
 void *xmalloc(size_t size)

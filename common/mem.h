@@ -25,8 +25,8 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 _Noreturn void mem_exhausted(void);
-/* For a call that has just failed: ends so too if it did for lack of memory (errno). Whoever went on as if there were
- * nothing to be had would give an answer that lacks something, without a word. */
+/* For a call that has just failed: ends so too if it did for lack of memory or of descriptors (errno). Whoever went on
+ * as if there were nothing to be had would make a database that lacks something, and lacks it later too. */
 void mem_end_if_refused(void);
 /* The process may allocate so many bytes in all; beyond, memory ends (not counted: files that are mapped to be read).
  */

@@ -198,6 +198,8 @@ static int open_names(const char *path)
 {
     AUTO_FREE char *kept = kept_path(path);
     int fd = open(kept, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        mem_end_if_refused();
     struct measurement m;
     struct hq_error *err = fd < 0 ? measurement_open(path, &m) : NULL;
 
@@ -266,6 +268,8 @@ void generated_recover(const char *path, const uint64_t *addresses, size_t count
 void generated_recover_names(const char *map, const uint64_t *addresses, size_t count, struct structure *out)
 {
     AUTO_CLOSE int fd = open(map, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        mem_end_if_refused();
 
     recover_from(fd, "[kernel]", addresses, count, out);
 }

@@ -294,6 +294,8 @@ struct hq_error *elf_open(const char *path, struct elf **out)
     struct stat st;
 
     *out = NULL;
+    if (fd < 0)
+        mem_end_if_refused();
     if (fd < 0 || fstat(fd, &st))
         return hq_error_errno(HQ_DATA, "%s: cannot be read", path);
     if (!S_ISREG(st.st_mode))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory that ends, at one allocation of a library or at a limit: a sentence and status 3, or all that there is otherwise. Never less of it,
+"""Memory or descriptors that end, at one allocation of a library or at a limit: a sentence and status 3, or all that there is otherwise. Never less of it,
 which looks like a binary without debug information.
 """
 import gzip
@@ -7,7 +7,7 @@ import resource
 
 from lib import *
 
-SENTENCES = ("there is not enough memory; ", "MiB of memory is reached; ") # the second of a query, whose memory is limited
+SENTENCES = ("no more files can be opened at once; ", "there is not enough memory; ", "MiB of memory is reached; ") # the last of a query, whose memory is limited
 REFUSE = os.path.join(PROGRAMS, "librefuse.so")
 SAN = "san" in os.path.basename(os.path.dirname(HQ))
 at = lambda name: os.path.join(TMP, name)
@@ -132,4 +132,14 @@ if not SAN:
             result = run(HQ, *build, preexec_fn=limited)
             statuses.add(compare(f"{name} {mib} MiB", whole, result, contents(db) if os.path.exists(db) else b""))
     check(statuses == {0, 3}, f"builds under limits ended with {statuses} only")
+    # Several processes, so that several files are opened at once.
+    record("several", "sh", "-c", "for i in 1 2 3 4 5 6; do ./plain & done; wait")
+    build = ("build", "-f", "--no-structure-cache", "-j8", "-o", "out.hq", "several")
+    result = run(HQ, *build)
+    whole, statuses = (*result[1:], contents(db)), set()
+    for descriptors in (4, 5, 6, 6, 6, 7, 7, 8, 9, 10, 12, 20, 40):
+        os.remove(db) if os.path.exists(db) else None
+        result = run(HQ, *build, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors)))
+        statuses.add(compare(f"{descriptors} descriptors", whole, result, contents(db) if os.path.exists(db) else b""))
+    check(statuses == {0, 3}, f"builds with few descriptors ended with {statuses} only")
 finish()
