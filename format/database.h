@@ -36,7 +36,8 @@
 #define HQDB_GENERATED \
     "[generated code]" /* load module of code that lies in no file; its procedures without a name are called so too */
 #define HQDB_OWN_WORK "[hq: measuring]" /* scope of what measuring itself took */
-#define HQDB_PIECE    65536u            /* bytes that one step of a section checksum covers */
+#define HQDB_TARGET   "target" /* begins the names of target regions that run on the host: scopes of kind REGION */
+#define HQDB_PIECE    65536u   /* bytes that one step of a section checksum covers */
 
 struct hqdb_header {
     char magic[8];

@@ -171,7 +171,7 @@ static const char *procedure_name(const struct attribution *a, const struct tree
     return procedure == STRUCTURE_NONE ? NULL : intern_str(&s->strings, s->scopes.data[procedure].name);
 }
 
-static const char *name_at(const struct attribution *a, const struct tree_frame *f)
+const char *frame_name(const struct attribution *a, const struct tree_frame *f)
 {
     return procedure_name(a, &(struct tree_site){f->offset, f->module, 0});
 }
@@ -181,16 +181,14 @@ static bool is_thread_root(const struct attribution *a, uint32_t frame)
     return frame != TREE_NONE && calltree_frame(a->tree, frame)->module == TREE_THREAD;
 }
 
-/* The top of an elidable chain: TREE_NONE or a thread's root. */
-static uint32_t chain_top(const struct attribution *a, uint32_t frame)
+uint32_t chain_top(const struct attribution *a, uint32_t frame)
 {
     while (frame != TREE_NONE && !is_thread_root(a, frame))
         frame = calltree_frame(a->tree, frame)->parent;
     return frame;
 }
 
-/* Is a frame what a thread was created to run? */
-static bool begins_thread(const struct attribution *a, const struct tree_frame *f)
+bool begins_thread(const struct attribution *a, const struct tree_frame *f)
 {
     return is_thread_root(a, f->parent) ||
            (f->parent != TREE_NONE && a->elidable[f->parent] && chain_top(a, f->parent) != TREE_NONE);
@@ -221,10 +219,20 @@ static bool is_called_by_entry(const struct attribution *a, const struct tree_fr
  * its insides (MPICH: MPI_Startall). NULL: the frame is the procedure's, or it is not known. */
 static const char *called_of_mpi(struct attribution *a, const struct tree_frame *f)
 {
-    const char *name = name_at(a, f);
+    const char *name = frame_name(a, f);
     AUTO_FREE char *own = name ? mpi_name_in_c(name) : NULL;
 
     return own ? NULL : modules_called(a, f);
+}
+
+/* The model's frame below which a frame hangs that is called from inside of an OpenMP runtime. */
+static uint32_t outside_frame(const struct attribution *a, uint32_t frame, uint32_t parent)
+{
+    uint32_t outside = openmp_outside(a, frame);
+
+    return outside == calltree_frame(a->tree, frame)->parent || outside == TREE_NONE || a->frames[outside] == HQDB_NONE
+               ? parent
+               : a->frames[outside];
 }
 
 /* Returns the model's frame for a frame in a load module. */
@@ -237,13 +245,18 @@ static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t pa
     enum inside inside = a->inside[frame] = inside_at(a, f);
 
     if ((inside == ENTRY || is_called_by_entry(a, f)) && w->runtime && w->runtime->kind == RUNTIME_OPENMP) {
-        const char *name = name_at(a, f);
+        const char *name = frame_name(a, f);
 
         code = inside == ENTRY ? openmp_state_code(a, f, name, begins_thread(a, f))
-                               : openmp_inner_wait(a, f, name, name_at(a, calltree_frame(a->tree, f->parent)));
+                               : openmp_inner_wait(a, f, name, frame_name(a, calltree_frame(a->tree, f->parent)));
     }
     if (code != HQDB_NONE)
         return model_frame(a->model, parent, code);
+    if (inside == OUTSIDE && openmp_is_idle_call(a, frame))
+        parent = outside_frame(a, frame, parent);
+    code = openmp_body_code(a, frame);
+    if (code != HQDB_NONE)
+        parent = model_frame(a->model, outside_frame(a, frame, parent), code);
     code = model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
     return folding_frame(a->model, parent, code, inside, inside == ENTRY_OF_MPI ? called_of_mpi(a, f) : NULL);
 }
@@ -257,7 +270,7 @@ static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent
     if (f->module < a->tree->modules.len)
         return frame_of_code(a, frame, parent);
     if (f->module == TREE_REGION)
-        return model_frame(a->model, parent, openmp_region_code(a, frame));
+        return model_frame(a->model, outside_frame(a, frame, parent), openmp_region_code(a, frame));
     if (f->module == TREE_PHASE)
         return model_frame(a->model, parent, phase_code(a, intern_str(&a->tree->strings, (uint32_t)f->offset)));
     if (f->module == TREE_DEVICE)
@@ -357,7 +370,7 @@ static void place_frame(struct attribution *a, uint32_t frame)
         a->frames[frame] = kernel_frame(a, parent_frame(a, f->parent));
     } else if (f->module == TREE_PARTIAL) {
         a->frames[frame] = model_root_frame(a->model, SCOPE_PARTIAL, partial_reason(f->offset));
-    } else if ((a->elidable[frame] = elidable_depth(a, f)) != 0) {
+    } else if (a->elidable[frame]) {
         if (a->tree->sampled.data[frame])
             make_frame(a, frame);
     } else if (f->parent != TREE_NONE && a->elidable[f->parent] && is_outermost(a, f)) {
@@ -400,11 +413,13 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
     }
     a.frames = xmalloc(((size_t)tree->frames.len + 1) * sizeof *a.frames);
     a.inside = xcalloc((size_t)tree->frames.len + 1, 1);
+    a.elidable = xcalloc((size_t)tree->frames.len + 1, 1);
+    for (uint32_t i = 0; i < tree->frames.len; i++) {
+        a.frames[i] = HQDB_NONE;
+        a.elidable[i] = elidable_depth(&a, calltree_frame(tree, i));
+    }
     openmp_note_static(&a);
     openmp_find_bodies(&a);
-    a.elidable = xcalloc((size_t)tree->frames.len + 1, 1);
-    for (uint32_t i = 0; i < tree->frames.len; i++)
-        a.frames[i] = HQDB_NONE;
     for (uint32_t i = 0; i < tree->frames.len; i++)
         place_frame(&a, i);
     *frames = MEM_STEAL(a.frames);

@@ -64,6 +64,13 @@ static inline bool is_own_work(const struct attribution *a, const struct tree_fr
     return f->module < a->tree->modules.len && a->modules[f->module].flags & HQM_MODULE_COLLECTOR && !f->offset;
 }
 
+static inline bool is_openmp_code(const struct attribution *a, const struct tree_frame *f)
+{
+    const struct runtime *r = f->module < a->tree->modules.len ? a->modules[f->module].runtime : NULL;
+
+    return r && r->kind == RUNTIME_OPENMP;
+}
+
 /* ---- attribute_modules.c ---- */
 
 /* Finds the load modules of the tree, the addresses in each, and recovers their structure. Warns of files that are not
@@ -85,6 +92,12 @@ void modules_taken(struct module_work *w, const uint64_t *inside, size_t count);
 
 /* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
 uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t scope);
+/* Is a frame what a thread was created to run? */
+bool begins_thread(const struct attribution *a, const struct tree_frame *f);
+/* The top of an elidable chain: TREE_NONE or a thread's root. */
+uint32_t chain_top(const struct attribution *a, uint32_t frame);
+/* The name of the procedure at a frame, NULL if it is in no module. */
+const char *frame_name(const struct attribution *a, const struct tree_frame *f);
 /* The place of an address among those that were asked for. */
 size_t index_of(const struct module_work *w, uint64_t offset);
 /* The procedure that holds a scope, STRUCTURE_NONE if there is none. */
@@ -108,6 +121,13 @@ const struct tree_opening *opener_record(const struct attribution *a, uint32_t r
 
 /* How much of a name is that of the procedure it was made of (0: not told); false: it is no name of a body. */
 bool opener_split_name(const char *name, size_t *base);
+/* clang's name of the body of a target region: `__omp_offloading_fe00_a8006c_solve_l12`, of line 12 of `solve`. */
+struct opener_offloaded {
+    const char *procedure; /* as the linker has it */
+    size_t length;
+    uint32_t line;
+};
+bool opener_split_offloaded(const char *name, struct opener_offloaded *out); /* false: it is none */
 /* The name of a scope of a structure. */
 const char *opener_scope_name(const struct module_work *w, uint32_t scope);
 /* The statement at an address, STRUCTURE_NONE if it is in no module, or the collector's own work. */
@@ -115,18 +135,30 @@ uint32_t opener_statement(const struct attribution *a, uint32_t module, uint64_t
 
 /* ---- openmp.c ---- */
 
-/* Once, before any scope is converted: which procedures are the bodies of regions. */
+/* Once, before any scope is converted: which procedures are the bodies of regions. In openmp_bodies.c. */
 void openmp_find_bodies(struct attribution *a);
 void openmp_deinit(struct module_work *w);
-/* A fact for each load module that holds a runtime of its own. */
-void openmp_note_static(struct attribution *a);
 
 /* The model's scope for a procedure that a compiler made of a region or task, or for its inlined twin; HQDB_NONE: it is
  * not one. */
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope);
 
-/* Frames that are no addresses: a region, the wait at its end. */
+/* The frame of a region, which is no address. */
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame);
+/* The row above a frame that is the body of a target region, or of a region that was seen by its body alone; HQDB_NONE:
+ * it is none. */
+uint32_t openmp_body_code(struct attribution *a, uint32_t frame);
+/* The frame that what is called from inside of an OpenMP runtime hangs below: the program's that called the runtime, in
+ * a thread of the runtime the thread's root. Else the parent. */
+uint32_t openmp_outside(const struct attribution *a, uint32_t frame);
+/* Is it the program's code, called by a thread of the runtime of whose region nothing is known? */
+bool openmp_is_idle_call(const struct attribution *a, uint32_t frame);
+
+/* ---- openmp_states.c ---- */
+
+/* A fact for each load module that holds a runtime of its own. */
+void openmp_note_static(struct attribution *a);
+/* The wait at a region's end, a frame that is no address either. */
 uint32_t openmp_wait_code(struct attribution *a);
 
 /* The code of a call into an OpenMP runtime by what is done there, HQDB_NONE if the name, that of the procedure at the

@@ -21,8 +21,8 @@ const char *opener_scope_name(const struct module_work *w, uint32_t scope)
 bool opener_split_name(const char *name, size_t *base)
 {
     /* gcc's, those of loops that it made parallel itself (-ftree-parallelize-loops), clang's, flang's, icx's */
-    static const char *const marks[] = {"._omp_fn.",       "._loopfn.", ".omp_outlined",
-                                        ".omp_task_entry", "..omp_par", ".DIR.OMP."};
+    static const char *const marks[] = {"._omp_fn.", "._loopfn.", ".omp_outlined",    ".omp_task_entry",
+                                        "..omp_par", ".DIR.OMP.", "__omp_offloading_"};
     static const char clone[] = " [clone "; /* where the name was demangled */
     const size_t n = sizeof clone - 1;
 
@@ -37,6 +37,29 @@ bool opener_split_name(const char *name, size_t *base)
         }
     }
     return false;
+}
+
+bool opener_split_offloaded(const char *name, struct opener_offloaded *out)
+{
+    static const char begin[] = "__omp_offloading_"; /* device and file follow, in hexadecimal digits */
+    const char *at = name + sizeof begin - 1, *last = NULL;
+
+    if (strncmp(name, begin, sizeof begin - 1))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        size_t n = strspn(at, "0123456789abcdef");
+
+        if (!n || at[n] != '_')
+            return false;
+        at += n + 1;
+    }
+    for (const char *l = at; (l = strstr(l, "_l")); l++)
+        if (l > at && l[2] >= '0' && l[2] <= '9')
+            last = l;
+    if (!last)
+        return false;
+    *out = (struct opener_offloaded){at, (size_t)(last - at), (uint32_t)strtoul(last + 2, NULL, 10)};
+    return true;
 }
 
 uint32_t opener_statement(const struct attribution *a, uint32_t module, uint64_t offset)
@@ -109,8 +132,13 @@ void openers_find(struct attribution *a)
         const struct tree_frame *f = calltree_frame(t, i);
         const struct tree_opening *o;
 
-        if (f->module >= t->modules.len || f->parent == TREE_NONE || a->modules[f->module].runtime ||
-            is_own_work(a, f) || calltree_frame(t, f->parent)->module != TREE_REGION)
+        if (f->module >= t->modules.len || f->parent == TREE_NONE || a->modules[f->module].runtime || is_own_work(a, f))
+            continue;
+        if (is_openmp_code(a, calltree_frame(t, f->parent))) {
+            vec_push(&bodies[f->module], f->offset);
+            continue;
+        }
+        if (calltree_frame(t, f->parent)->module != TREE_REGION)
             continue;
         o = opener_record(a, f->parent);
         if (!o || o->body.module == TREE_NONE)

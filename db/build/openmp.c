@@ -6,196 +6,12 @@
  */
 #include "common/file.h"
 #include "common/mem.h"
-#include "common/names.h"
-#include "db/build/attribution.h"
+#include "db/build/openmp_impl.h"
 #include "db/fuse.h"
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TASK_ENTRY ".omp_task_entry" /* clang's */
-#define REGION     "parallel region"
-
-enum outlined_kind { NOT_KNOWN, NOT_OUTLINED, BODY_OF_REGION, BODY_OF_TASK };
-
-struct outlined { /* of a procedure */
-    enum outlined_kind kind;
-    const char *file; /* of a region's body: where it is written; "" and 0 not known */
-    uint32_t line;
-    const char *call_file; /* and without a line where it is opened, likewise */
-    uint32_t call_line;
-    bool is_league;     /* of teams */
-    bool is_task;       /* seen to be created as one: gcc gives regions and tasks the same names */
-    const char *opener; /* the procedure that was seen to open it, NULL none */
-};
-
-static struct outlined *outlined_at(struct module_work *w, uint32_t procedure)
-{
-    const struct structure_scope *x = &w->structure.scopes.data[procedure];
-    struct outlined *o;
-    size_t base;
-
-    if (!w->outlined)
-        w->outlined = xcalloc(w->structure.scopes.len + 1, sizeof *w->outlined);
-    o = &w->outlined[procedure];
-    if (o->kind == NOT_KNOWN)
-        *o = (struct outlined){
-            .kind = x->kind == SCOPE_PROCEDURE && opener_split_name(opener_scope_name(w, procedure), &base)
-                        ? BODY_OF_TASK
-                        : NOT_OUTLINED,
-            .file = intern_str(&w->structure.strings, x->file),
-            .line = x->line,
-        };
-    return o;
-}
-
-void openmp_deinit(struct module_work *w)
-{
-    free(w->outlined);
-}
-
-/* ---- which procedures are bodies of regions ---- */
-
-/* flang's bodies have no line. Those of the calls that open them are near the directive, rarely its own. */
-static void note_call(struct attribution *a, uint32_t region, struct outlined *o)
-{
-    struct module_work *w;
-    const struct structure_scope *call = o->line ? NULL : opener_call(a, region, &w);
-
-    if (!call || !call->line || (o->call_line && o->call_line <= call->line))
-        return;
-    o->call_file = intern_str(&w->structure.strings, call->file);
-    o->call_line = call->line;
-}
-
-/* Notes that a procedure is the body of a region. Several may open it: the first by name gives its name. */
-static void note_body(struct attribution *a, uint32_t region, uint32_t module, uint32_t statement, bool at_entry)
-{
-    struct module_work *w = &a->modules[module];
-    const struct structure_scope *x = &w->structure.scopes.data[statement];
-    uint32_t procedure = procedure_of(&w->structure, statement);
-    struct outlined *o = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
-    const char *opener;
-
-    if (!o || o->kind == NOT_OUTLINED || strstr(opener_scope_name(w, procedure), TASK_ENTRY))
-        return;
-    opener = opener_name(a, region, module, procedure);
-    o->kind = BODY_OF_REGION;
-    o->is_league = o->is_league || (opener_record(a, region) && opener_record(a, region)->runtime & HQM_RUNTIME_LEAGUE);
-    if (at_entry && x->line && !o->line) {
-        o->file = intern_str(&w->structure.strings, x->file);
-        o->line = x->line;
-    }
-    note_call(a, region, o);
-    if (opener && (!o->opener || strcmp(opener, o->opener) < 0))
-        o->opener = opener;
-    map_put(&a->bodies, region, (uint64_t)module << 32 | procedure);
-}
-
-/* The places of bodies of tasks; those of regions have theirs already. */
-static void note_tasks(struct attribution *a)
-{
-    for (uint32_t i = 0; i < a->tree->openings.len; i++) {
-        const struct tree_opening *o = keymap_key(&a->tree->openings, i);
-        uint32_t statement = opener_statement(a, o->body.module, o->body.offset), procedure;
-        struct module_work *w;
-
-        if (statement == STRUCTURE_NONE)
-            continue;
-        w = &a->modules[o->body.module];
-        procedure = procedure_of(&w->structure, statement);
-
-        const struct structure_scope *x = &w->structure.scopes.data[statement];
-        struct outlined *of = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
-
-        if (!of || of->kind != BODY_OF_TASK)
-            continue;
-        of->is_task = true;
-        if (!of->line && x->line) {
-            of->file = intern_str(&w->structure.strings, x->file);
-            of->line = x->line;
-        }
-    }
-}
-
-/* Without optimisation, and for debuggers, clang puts what is written in a region into a second procedure, which the
- * body calls (.omp_outlined._debug__). */
-static void note_debug_bodies(struct attribution *a)
-{
-    for (uint32_t i = 0; i < a->tree->frames.len; i++) {
-        const struct tree_frame *f = calltree_frame(a->tree, i);
-        const struct tree_frame *call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
-
-        if (!call || call->module != f->module || f->module >= a->tree->modules.len || !a->modules[f->module].outlined)
-            continue;
-        struct module_work *w = &a->modules[f->module];
-        uint32_t inner = procedure_of(&w->structure, opener_statement(a, f->module, f->offset));
-        uint32_t outer = procedure_of(&w->structure, opener_statement(a, call->module, call->offset));
-        size_t base;
-
-        if (inner == STRUCTURE_NONE || outer == STRUCTURE_NONE || inner == outer ||
-            outlined_at(w, outer)->kind != BODY_OF_REGION || !strstr(opener_scope_name(w, inner), "_debug__") ||
-            !opener_split_name(opener_scope_name(w, inner), &base))
-            continue;
-        *outlined_at(w, inner) = *outlined_at(w, outer);
-    }
-}
-
-void openmp_find_bodies(struct attribution *a)
-{
-    const struct calltree *t = a->tree;
-
-    for (uint32_t i = 0; i < t->frames.len; i++) {
-        const struct tree_frame *f = calltree_frame(t, i);
-        const struct tree_opening *o = f->module == TREE_REGION ? opener_record(a, i) : NULL;
-        uint32_t statement = o ? opener_statement(a, o->body.module, o->body.offset) : STRUCTURE_NONE;
-
-        if (statement != STRUCTURE_NONE)
-            note_body(a, i, o->body.module, statement, true);
-        if (f->parent == TREE_NONE || calltree_frame(t, f->parent)->module != TREE_REGION)
-            continue;
-        o = opener_record(a, f->parent);
-        statement = opener_statement(a, f->module, f->offset);
-        if (statement != STRUCTURE_NONE && (!o || o->body.module == TREE_NONE))
-            note_body(a, f->parent, f->module, statement, false);
-    }
-    note_tasks(a);
-    note_debug_bodies(a);
-}
-
-/* ---- runtimes that are linked statically ---- */
-
-static bool knows(const struct known *known, const char *const *names, size_t count)
-{
-    struct known_walk *w = known->state ? known_open(known->packed, known->bytes, known->unpacked) : NULL;
-    bool found = false;
-
-    for (const char *name; w && !found && (name = known_next(w));)
-        for (size_t i = 0; i < count; i++)
-            found |= !strcmp(name, names[i]);
-    if (w)
-        known_close(w);
-    return found;
-}
-
-void openmp_note_static(struct attribution *a)
-{
-    static const char *const names[] = {"GOMP_parallel", "GOMP_parallel_start", "__kmpc_fork_call"};
-
-    for (size_t i = 0; i < a->tree->modules.len; i++) {
-        const struct module_work *w = &a->modules[i];
-
-        if (w->runtime || w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR) ||
-            !knows(&w->known, names, sizeof names / sizeof *names))
-            continue;
-        AUTO_FREE char *text = xasprintf(
-            "%s holds its OpenMP runtime, linked statically: its parallel regions are not seen, "
-            "and its threads have roots of their own",
-            file_basename(w->path));
-
-        model_info(a->model, "warning", text);
-    }
-}
+#define REGION "parallel region"
 
 /* ---- scopes ---- */
 
@@ -304,19 +120,38 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     if (o->kind == NOT_OUTLINED)
         return HQDB_NONE;
     opener_split_name(name, &base);
-    if (o->kind == BODY_OF_TASK && (!base || o->is_task))
+    if (o->kind == BODY_OF_TASK && !o->is_target && (!base || o->is_task))
         return task_scope(a, w, procedure, o);
-    if (!base && !o->opener)
+    if (!base && !o->opener && !o->is_target)
         return HQDB_NONE;
-    AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
 
-    host = procedure_named(a, w, made_of, procedure);
+    struct opener_offloaded target;
+    AUTO_FREE char *made_of = opener_split_offloaded(name, &target) ? xstrndup(target.procedure, target.length)
+                              : base                                ? xstrndup(name, base)
+                                                                    : xstrdup(o->opener);
+
+    host = o->task ? convert_scope(a, w, o->task - 1) : procedure_named(a, w, made_of, procedure);
+    if (o->is_target)
+        return region_scope(a, w, host, o->file, o->line, HQDB_TARGET, made_of, 0);
     if (o->kind == BODY_OF_TASK)
         return host;
     if (!o->line && o->call_line)
         return region_scope(a, w, host, o->call_file, o->call_line, o->is_league ? "teams called" : REGION " called",
                             name, w->structure.scopes.data[procedure].address);
     return region_scope(a, w, host, o->file, o->line, o->is_league ? "teams" : REGION, name, 0);
+}
+
+/* clang calls the body of a target region that runs on the host, and inlines it as a rule. */
+static uint32_t target_inlined(struct attribution *a, struct module_work *w, uint32_t scope)
+{
+    const struct structure_scope *x = &w->structure.scopes.data[scope];
+    const char *outer = opener_scope_name(w, x->parent), *name = opener_scope_name(w, scope);
+    uint32_t parent = convert_scope(a, w, x->parent);
+    struct opener_offloaded target, around;
+
+    if (!opener_split_offloaded(name, &target) || opener_split_offloaded(outer, &around))
+        return parent;
+    return region_scope(a, w, parent, intern_str(&w->structure.strings, x->file), target.line, HQDB_TARGET, name, 0);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
@@ -328,7 +163,7 @@ uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t sco
         return outlined_scope(a, w, scope);
     /* clang puts what is written in the region into a procedure of its own, inlined into the one that is called. */
     if (x->kind == SCOPE_INLINE && x->parent != STRUCTURE_NONE && opener_split_name(opener_scope_name(w, scope), &base))
-        return convert_scope(a, w, x->parent);
+        return target_inlined(a, w, scope);
     return HQDB_NONE;
 }
 
@@ -419,80 +254,66 @@ uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
     return code_of_scope(a, HQDB_NONE, 0, scope);
 }
 
-static uint32_t state_scope(struct attribution *a, uint32_t module, enum scope_kind kind, const char *name)
+uint32_t openmp_outside(const struct attribution *a, uint32_t frame)
 {
-    return model_scope(a->model, &(struct model_scope){
-                                     .kind = kind,
-                                     .parent = module == HQDB_NONE ? MODEL_ROOT : model_module_scope(a->model, module),
-                                     .name = name,
-                                     .file = "",
-                                     .module = module,
-                                 });
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+    uint32_t entry;
+
+    if (f->parent == TREE_NONE || !is_openmp_code(a, calltree_frame(a->tree, f->parent)))
+        return f->parent;
+    entry = entry_above(a, frame);
+    if (begins_thread(a, calltree_frame(a->tree, entry)))
+        return chain_top(a, entry);
+    return calltree_frame(a->tree, entry)->parent;
 }
 
-uint32_t openmp_wait_code(struct attribution *a)
+bool openmp_is_idle_call(const struct attribution *a, uint32_t frame)
 {
-    const struct module_work *w = NULL;
+    return is_called_by_runtime(a, calltree_frame(a->tree, frame)) &&
+           begins_thread(a, calltree_frame(a->tree, entry_above(a, frame)));
+}
 
-    for (size_t i = 0; i < a->tree->modules.len; i++) {
-        const struct module_work *x = &a->modules[i];
+/* A region of what GOMP_target has called, if its body ended with a jump: gcc's call has the directive's line. */
+static uint32_t target_at_call(struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame), *call;
+    uint32_t outside = openmp_outside(a, frame), statement, procedure;
+    const char *called;
 
-        if (x->runtime && x->runtime->kind == RUNTIME_OPENMP && x->offsets.len && (!w || strcmp(x->path, w->path) < 0))
-            w = x;
+    if (a->inside[frame] != OUTSIDE || !is_called_by_runtime(a, f) || outside == TREE_NONE)
+        return HQDB_NONE;
+    called = frame_name(a, calltree_frame(a->tree, entry_above(a, frame)));
+    call = calltree_frame(a->tree, outside);
+    statement = opener_statement(a, call->module, call->offset);
+    if (!called || strncmp(called, "GOMP_target", strlen("GOMP_target")) || statement == STRUCTURE_NONE)
+        return HQDB_NONE;
+
+    struct module_work *w = &a->modules[call->module];
+    const struct structure *s = &w->structure;
+
+    procedure = procedure_of(s, statement);
+    if (procedure == STRUCTURE_NONE)
+        return HQDB_NONE;
+    return region_scope(a, w, host_scope(a, w, statement, procedure),
+                        intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
+                        HQDB_TARGET, opener_scope_name(w, procedure), 0);
+}
+
+uint32_t openmp_body_code(struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+    const struct tree_frame *caller = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
+    struct module_work *w = &a->modules[f->module];
+    uint32_t procedure = w->runtime ? STRUCTURE_NONE : procedure_at(a, f), outer;
+    const struct outlined *o = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
+
+    if (!o || !(o->is_target || (o->kind == BODY_OF_REGION && is_called_by_runtime(a, f)))) {
+        uint32_t target = target_at_call(a, frame);
+
+        return target == HQDB_NONE ? HQDB_NONE : code_of_scope(a, HQDB_NONE, 0, target);
     }
-    return code_of_scope(a, HQDB_NONE, 0,
-                         state_scope(a, w ? w->module : HQDB_NONE, SCOPE_WAIT, "[wait at the region's end]"));
-}
-
-static const struct state {
-    const char *match, *name;
-    enum scope_kind kind;
-} states[] = {
-#define STATE(match, name, kind) {match, name, SCOPE_##kind},
-#include "db/states.def"
-};
-
-static const struct state *state_of(const char *name)
-{
-    for (size_t i = 0; name && i < sizeof states / sizeof *states; i++)
-        if (!fnmatch(states[i].match, name, 0))
-            return &states[i];
-    return NULL;
-}
-
-static uint32_t state_code(struct attribution *a, const struct tree_frame *f, const char *name, enum scope_kind kind)
-{
-    uint32_t module = a->modules[f->module].module;
-
-    return code_of_scope(a, module, f->offset, state_scope(a, module, kind, name));
-}
-
-/* The runtimes' own functions have names where they are not stripped; in C++ such names begin with a type. */
-static bool is_inside(const char *name)
-{
-    return name_is_address(name) || !strncmp(name, "gomp_", 5) || !strncmp(name, "__kmp_", 6) ||
-           strstr(name, " __kmp_") || strstr(name, "kmp_flag");
-}
-
-uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, const char *name, bool idle)
-{
-    bool inside = name && is_inside(name);
-    const struct state *state;
-
-    if (idle)
-        return state_code(a, f, "[idle: no region]", SCOPE_WAIT);
-    state = state_of(inside ? modules_called(a, f) : name);
-    if (!state && inside)
-        state = state_of(name);
-    if (state)
-        return state_code(a, f, state->name, state->kind);
-    return inside ? state_code(a, f, "[fork, join, scheduling]", SCOPE_RUNTIME) : HQDB_NONE;
-}
-
-uint32_t openmp_inner_wait(struct attribution *a, const struct tree_frame *f, const char *name, const char *caller)
-{
-    const struct state *outer = state_of(caller),
-                       *inner = outer && outer->kind == SCOPE_RUNTIME ? state_of(name) : NULL;
-
-    return inner && inner->kind == SCOPE_WAIT ? state_code(a, f, inner->name, SCOPE_WAIT) : HQDB_NONE;
+    outer = caller && caller->module == f->module ? procedure_at(a, caller) : STRUCTURE_NONE;
+    if (outer != STRUCTURE_NONE && outlined_at(w, outer)->is_target) /* it has two, for debuggers */
+        return HQDB_NONE;
+    return code_of_scope(a, HQDB_NONE, 0, convert_scope(a, w, procedure));
 }

@@ -76,6 +76,14 @@ static inline bool tree_is_own_work(const struct tree *t, uint32_t c)
     return !strcmp(tree_text(t, tree_scope(t, tree_scope_of(t, c))->name), HQDB_OWN_WORK);
 }
 
+/* True of a scope that a team works in: not of a target region, which one thread runs. */
+static inline bool tree_has_team(const struct tree *t, uint32_t scope)
+{
+    const struct hqdb_scope *s = tree_scope(t, scope);
+
+    return s->kind == SCOPE_REGION && strncmp(tree_text(t, s->name), HQDB_TARGET " ", sizeof HQDB_TARGET);
+}
+
 static inline uint32_t tree_parent(const struct tree *t, uint32_t c)
 {
     uint32_t p = tree_context(t, c)->parent;

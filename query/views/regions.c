@@ -79,7 +79,7 @@ static void add_context(const struct run *run, const struct chosen *chosen, uint
     struct db_value x;
 
     for (uint32_t c = region + 1; c < tree_end(run->tree, region) && !s->nested; c++)
-        s->nested = tree_kind(run->tree, c) == SCOPE_REGION;
+        s->nested = tree_has_team(run->tree, tree_scope_of(run->tree, c));
     while (chosen_next(&v, &x)) {
         uint32_t context = db_frame_context(db, x.frame);
         enum share share = share_of(run->tree, context, region);
@@ -120,7 +120,7 @@ static void derive(double *values, const struct sums *s, double scale, struct te
 
 static bool in_region(const struct tree *t, uint32_t c)
 {
-    while (c != HQDB_NONE && tree_kind(t, c) != SCOPE_REGION)
+    while (c != HQDB_NONE && !tree_has_team(t, tree_scope_of(t, c)))
         c = tree_parent(t, c);
     return c != HQDB_NONE;
 }
@@ -310,7 +310,7 @@ static bool add_regions(struct measuring *m, struct nodes *nodes)
     for (uint32_t i = 0; i < t->scope_count && !run_interrupted(m->run); i++) {
         struct db_list l = tree_instances(t, i);
 
-        if (t->scopes[i].kind != SCOPE_REGION || !l.len)
+        if (!tree_has_team(t, i) || !l.len)
             continue;
         any = true;
         if (!wanted || wanted[i])
