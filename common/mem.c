@@ -13,14 +13,14 @@ static char limit_text[120]; /* made beforehand: when memory has ended nothing c
 
 void mem_limit(uint64_t bytes)
 {
-    struct rlimit limit, space;
+    struct rlimit limit;
 
     if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur <= bytes)
         return;
-    bool first = getrlimit(RLIMIT_AS, &space) || space.rlim_cur > bytes; /* else `ulimit -v` ends memory before */
     limit.rlim_cur = bytes;
 #ifndef __SANITIZE_ADDRESS__ /* whose own memory is larger than any limit */
-    if (!setrlimit(RLIMIT_DATA, &limit) && first)
+    struct rlimit space;     /* `ulimit -v` may end memory before */
+    if (!setrlimit(RLIMIT_DATA, &limit) && (getrlimit(RLIMIT_AS, &space) || space.rlim_cur > bytes))
         snprintf(limit_text, sizeof limit_text,
                  "hq: the limit of %llu MiB of memory is reached; ask for less, or allow more with --limit-memory\n",
                  (unsigned long long)bytes >> 20);
