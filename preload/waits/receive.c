@@ -55,6 +55,23 @@ static int64_t now_if_needed(void)
         return result_; \
     } while (0)
 
+/* Likewise for messages. */
+#define UNTIL_ALL(which, first, limit) \
+    do { \
+        int64_t since_ = now_if_needed(); \
+        int result_; \
+        uint32_t before_ = interruption_begin(); \
+        do \
+            result_ = first; \
+        while (result_ < 0 && errno == EINTR && limit_again(fd, whole_limit(which), since_, before_)); \
+        if (__builtin_expect(self.call & CALL_CUT, 0)) \
+            result_ = whole_messages( \
+                &(struct whole){.fd = fd, .kind = which, .before = before_, .since = since_, .flags = flags}, \
+                messages, count, limit, result_); \
+        interruption_end(); \
+        return result_; \
+    } while (0)
+
 #define PART(buffer, bytes) &(struct iovec){(void *)(buffer), bytes}, 1
 
 EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
@@ -86,7 +103,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
 {
-    UNTIL_DONE(SO_RCVTIMEO, REAL(recvmmsg)(fd, messages, count, flags, timeout));
+    UNTIL_ALL(WHOLE_RECEIVE, REAL(recvmmsg)(fd, messages, count, flags, timeout), timeout);
 }
 
 /* Checks the size for the functions that a program compiled with -D_FORTIFY_SOURCE calls; `room` is the buffer's. */
@@ -198,7 +215,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    UNTIL_DONE(SO_SNDTIMEO, REAL(sendmmsg)(fd, messages, count, flags));
+    UNTIL_ALL(WHOLE_SEND, REAL(sendmmsg)(fd, messages, count, flags), NULL);
 }
 
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)

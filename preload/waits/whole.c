@@ -201,6 +201,44 @@ ssize_t whole_finish(struct whole *w, ssize_t result)
     return (ssize_t)moved;
 }
 
+/* The kernel keeps what has ended recvmmsg for the next call on the socket, which fails with it. Was it a signal? Then
+ * that is forgotten, as reading the error does. */
+static bool signal_was_kept(int fd)
+{
+    enum { RESTART = 512 }; /* ERESTARTSYS, which programs should never see */
+    int kept = option_of(fd, SO_ERROR);
+
+    return kept == RESTART || kept == EINTR;
+}
+
+static bool is_for_all_messages(const struct whole *w)
+{
+    struct stat status;
+
+    if (raw_fstat(w->fd, &status) != 0 || !S_ISSOCK(status.st_mode) || option_of(w->fd, SO_TYPE) == SOCK_STREAM)
+        return false;
+    if (raw_syscall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK || w->flags & (MSG_DONTWAIT | MSG_WAITFORONE))
+        return false;
+    return w->kind == WHOLE_SEND ? limit_rest(w->fd, SO_SNDTIMEO, w->since) < 0 : true;
+}
+
+int whole_messages(const struct whole *w, struct mmsghdr *messages, unsigned count, struct timespec *timeout, int done)
+{
+    const bool sends = w->kind == WHOLE_SEND;
+    int error = errno, more = 1;
+
+    if (done <= 0 || (unsigned)done >= count || !is_for_all_messages(w))
+        return done;
+    while (self.call & CALL_CUT && more > 0 && (unsigned)done < count && self.theirs == w->before &&
+           (sends || signal_was_kept(w->fd)) && interruption_goes_on(w->before)) {
+        more = sends ? REAL(sendmmsg)(w->fd, messages + done, count - (unsigned)done, w->flags)
+                     : REAL(recvmmsg)(w->fd, messages + done, count - (unsigned)done, w->flags, timeout);
+        done += more > 0 ? more : 0;
+    }
+    errno = error;
+    return done;
+}
+
 bool whole_is_copied(int to)
 {
     struct rlimit limit;

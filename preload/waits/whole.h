@@ -34,6 +34,10 @@ struct whole {
  * would have returned without. */
 ssize_t whole_finish(struct whole *w, ssize_t result);
 
+/* Likewise of recvmmsg and sendmmsg, which have moved `done` of `count` messages; parts are of no account. On a stream,
+ * where one message may have been cut, and where sending has a time limit, for each message anew, it stays at that. */
+int whole_messages(const struct whole *w, struct mmsghdr *messages, unsigned count, struct timespec *timeout, int done);
+
 /* As many of these bytes as one call moves at most. */
 size_t whole_most(size_t bytes);
 

@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { LARGE = 32 << 20, BYTES = 1500000, PARTS = 40 };
+enum { LARGE = 32 << 20, BYTES = 1500000, PARTS = 40, MESSAGES = 100, MESSAGE = 2000 };
 
 static int end, other; /* the ends, of the thread that makes the call and of the one that watches it */
 static char *bytes;    /* what is sent, or where it is received */
@@ -132,6 +132,36 @@ static void from_urandom(void)
     other = dup(end);
 }
 
+static struct mmsghdr *messages_of(void)
+{
+    static struct iovec parts[MESSAGES];
+    static struct mmsghdr messages[MESSAGES];
+
+    for (int i = 0; i < MESSAGES; i++) {
+        parts[i] = (struct iovec){bytes + i * MESSAGE, MESSAGE};
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &parts[i], .msg_iovlen = 1}};
+    }
+    return messages;
+}
+static ssize_t do_sendmmsg(void)
+{
+    return sendmmsg(end, messages_of(), MESSAGES, 0);
+}
+static ssize_t do_recvmmsg(void)
+{
+    return recvmmsg(end, messages_of(), MESSAGES, 0, NULL);
+}
+
+static void to_messages(void)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends))
+        exit(2);
+    end = ends[0];
+    other = ends[1];
+}
+
 static void to_local(void)
 {
     int pair[2];
@@ -191,7 +221,7 @@ static void to_terminal(void)
     tcsetattr(end, TCSANOW, &raw);
 }
 
-enum kind { SENDS, RECEIVES, WORKS };
+enum kind { SENDS, RECEIVES, SENDS_MESSAGES, RECEIVES_MESSAGES, WORKS };
 static const struct call {
     const char *name;
     ssize_t (*make)(void);
@@ -212,6 +242,8 @@ static const struct call {
     {"sendmsg to the network with a limit", do_sendmsg, to_network_limited, SENDS},
     {"sendfile to a local socket", do_sendfile, to_local, SENDS},
     {"sendfile to the network", do_sendfile, to_network, SENDS},
+    {"sendmmsg", do_sendmmsg, to_messages, SENDS_MESSAGES},
+    {"recvmmsg", do_recvmmsg, to_messages, RECEIVES_MESSAGES},
     {"getrandom", do_getrandom, to_pipe, WORKS},
     {"read of /dev/zero", do_read, from_zero, WORKS},
     {"read of /dev/urandom", do_read, from_urandom, WORKS},

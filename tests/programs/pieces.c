@@ -164,7 +164,7 @@ static void start(const struct call *call, pthread_t *made)
     fcntl(other, F_SETFL, O_NONBLOCK);
     memset(bytes, 0, BYTES);
     memset(there, 0, BYTES);
-    fill(call->kind == RECEIVES ? there : bytes);
+    fill(call->kind == RECEIVES || call->kind == RECEIVES_MESSAGES ? there : bytes);
     thread = 0;
     done = false;
     if (pthread_create(made, NULL, make_call, (void *)call))
@@ -238,6 +238,47 @@ static void whole(const struct call *call)
         bad++;
     } else if (!right_bytes(call->kind == SENDS ? there : bytes, BYTES)) {
         printf("%s moved wrong bytes\n", call->name);
+        bad++;
+    }
+    waits_on(call->name);
+    finish(made);
+}
+
+/* Takes, or gives, up to so many messages, without waiting. */
+static int move_messages(enum kind kind, int at, int most)
+{
+    int sum = 0;
+    ssize_t got = 1;
+
+    for (; got > 0 && sum < most && at + sum<MESSAGES; sum += got> 0) {
+        char *here = there + (at + sum) * MESSAGE;
+        got = kind == SENDS_MESSAGES ? recv(other, here, MESSAGE, 0) : send(other, here, MESSAGE, 0);
+    }
+    return sum;
+}
+
+/* An error that the kernel has kept would come with the next call. */
+static void whole_messages(const struct call *call)
+{
+    const bool sends = call->kind == SENDS_MESSAGES;
+    pthread_t made;
+    char more;
+
+    start(call, &made);
+    for (int at = 0; !done;) {
+        at += move_messages(call->kind, at, 3);
+        wait_until_asleep();
+        post_timer();
+    }
+    if (moved != MESSAGES) {
+        printf("%s: %zd of %d messages\n", call->name, moved, MESSAGES);
+        bad++;
+    } else if (!sends && !right_bytes(bytes, MESSAGES * MESSAGE)) {
+        printf("%s moved wrong bytes\n", call->name);
+        bad++;
+    }
+    if (!sends && (recv(end, &more, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN)) {
+        printf("after %s: %s\n", call->name, strerror(errno));
         bad++;
     }
     waits_on(call->name);
@@ -325,7 +366,7 @@ int main(int argc, char **argv)
     sigaction(SIGUSR1, &action, NULL);
     signal(SIGPIPE, on_pipe);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (*how && calls[i].kind == WORKS)
+        if (*how && calls[i].kind >= SENDS_MESSAGES)
             continue;
         if (!strcmp(how, "own"))
             ended_by_own(&calls[i]);
@@ -333,6 +374,8 @@ int main(int argc, char **argv)
             closed(&calls[i]);
         else if (calls[i].kind == WORKS)
             whole_work(&calls[i]);
+        else if (calls[i].kind >= SENDS_MESSAGES)
+            whole_messages(&calls[i]);
         else
             whole(&calls[i]);
     }
