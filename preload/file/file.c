@@ -12,6 +12,7 @@
 #include "preload/walk/vdso.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -31,7 +32,6 @@ static struct {
     int error;
     struct hqm_header *header;
     char path[sizeof options.directory + 128];
-    struct chunk chunk[CHUNKS];
     _Atomic uint32_t chunks;
     _Atomic(struct chunk *) current, next;
     _Atomic int growing, adding;
@@ -40,6 +40,7 @@ static struct {
     _Atomic uint32_t refused;
     _Atomic uint64_t end, used;
     _Atomic(struct hqm_segment *) shared[KINDS];
+    struct chunk chunk[CHUNKS]; /* last: a forked child clears those that were used, not a hundred pages */
 } file;
 
 static const struct {
@@ -487,8 +488,10 @@ void file_forget(void)
     uint32_t chunks = atomic_load(&file.chunks);
 
     atomic_store(&file_current_header, NULL);
-    for (uint32_t i = 0; i < chunks && i < CHUNKS; i++)
+    for (uint32_t i = 0; i < chunks && i < CHUNKS; i++) {
         if (file.chunk[i].base)
             raw_munmap(file.chunk[i].base, file.chunk[i].bytes);
-    memset(&file, 0, sizeof file);
+        memset(&file.chunk[i], 0, sizeof file.chunk[i]);
+    }
+    memset(&file, 0, offsetof(__typeof__(file), chunk));
 }

@@ -69,6 +69,20 @@ check "paths of threads are full" full 99.9
 check "time of the threads" holds "$(value 'sum CPUTIME') > 0.6e9"
 check "sound" sound
 
+# A forked child that ends at once touches few pages of ours: it would pay for each.
+cat >"$TMP/forks.py" <<'PY'
+import os, resource
+for _ in range(200):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt // 200)
+PY
+bare=$(python3 "$TMP/forks.py")
+record -- python3 "$TMP/forks.py"
+check "a forked child touches few pages ($(cat "$TMP/out"), bare $bare)" holds "$(cat "$TMP/out") < $bare + 120"
+
 # 20,000 short threads: lanes are used again, so memory and files stay small. 60 us each: about 1.2 s of CPU.
 bare=$("$PROGRAMS/threads" 20000 4 60)
 record -e CPUTIME@1000/s -- "$PROGRAMS/threads" 20000 4 60
