@@ -56,7 +56,7 @@ bool opener_split_offloaded(const char *name, struct opener_offloaded *out)
     for (const char *l = at; (l = strstr(l, "_l")); l++)
         if (l > at && l[2] >= '0' && l[2] <= '9')
             last = l;
-    if (!last)
+    if (!last || strchr(last, '.')) /* a region in it: clang 19 names those after it */
         return false;
     *out = (struct opener_offloaded){at, (size_t)(last - at), (uint32_t)strtoul(last + 2, NULL, 10)};
     return true;

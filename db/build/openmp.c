@@ -110,6 +110,20 @@ static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_
                                  });
 }
 
+/* The name of the procedure that a body was made of; `base` is that of opener_split_name. */
+static char *maker_of(const char *name, size_t base, const struct outlined *o)
+{
+    char *maker = base ? xstrndup(name, base) : xstrdup(o->is_target ? name : o->opener);
+    struct opener_offloaded target;
+
+    if (opener_split_offloaded(maker, &target)) {
+        char *procedure = xstrndup(target.procedure, target.length);
+        free(maker);
+        maker = procedure;
+    }
+    return maker;
+}
+
 static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uint32_t procedure)
 {
     const struct outlined *o = outlined_at(w, procedure);
@@ -125,10 +139,7 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     if (!base && !o->opener && !o->is_target)
         return HQDB_NONE;
 
-    struct opener_offloaded target;
-    AUTO_FREE char *made_of = opener_split_offloaded(name, &target) ? xstrndup(target.procedure, target.length)
-                              : base                                ? xstrndup(name, base)
-                                                                    : xstrdup(o->opener);
+    AUTO_FREE char *made_of = maker_of(name, base, o);
 
     host = o->task ? convert_scope(a, w, o->task - 1) : procedure_named(a, w, made_of, procedure);
     if (o->is_target)

@@ -57,14 +57,14 @@ printf '#include <stdlib.h>\nint main(void) { for (int i = 0; i < 1000; i++) fre
 $CC -O1 -w -fno-builtin -shared -fPIC -o "$TMP/libin_front.so" "$TMP/in_front.c" && $CC -O1 -fno-builtin -o "$TMP/mallocs" "$TMP/mallocs.c" || exit 1
 hidden() { echo "$(grep -c "^hq: libin_front.so, which is preloaded before the collector, has $1: calls that these do not pass on are not counted; behind" "$TMP/err"):$(grep -c 'before the collector' "$TMP/err")"; }
 record -e ALLOC -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
-check "an allocator in front: what it hides is told" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print $1 < 1000 }')" = 0:1:1:1 ]
+check "an allocator in front: what it hides is told" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print ($1 < 1000) }')" = 0:1:1:1 ]
 check "by info, too" [ "$("$HQ" "$DB" info </dev/null | grep -c '^warning  *libin_front.so, which is preloaded before the collector, has malloc: ')" = 1 ]
 record -e IO -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
 check "and functions of IO" [ "$status:$(hidden readv)" = 0:1:1 ]
 record -e LOCK -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
 check "nothing of what is not measured" [ "$status:$(hidden malloc)" = 0:0:0 ]
 record -e ALLOC -e IO -- sh -c "LD_PRELOAD=\$LD_PRELOAD:$TMP/libin_front.so exec $TMP/mallocs"
-check "behind the collector it hides nothing" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print $1 >= 1000 }')" = 0:0:0:1 ]
+check "behind the collector it hides nothing" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print ($1 >= 1000) }')" = 0:0:0:1 ]
 
 # A library whose constructor runs before ours and makes a mistake: dlerror asks for memory while it puts that into words, where glibc is older than 2.34.
 printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nint words;\n__attribute__((constructor)) static void early(void) { dlsym(RTLD_DEFAULT, "is_nowhere"); words = !!dlerror(); }\n' >"$TMP/early.c"
