@@ -41,8 +41,8 @@ def names(database):
 
 
 def nameless(database):
-    """Rows of the tree that stand for code without a name; time in the kernel has no place where the clock cannot tell it."""
-    return [row["name"] for row in ask(database, "tree") if row["name"].startswith("[") and not row["name"].startswith("[kernel")]
+    """Rows of the tree that stand for code without a name: not the kernel's time, whose place the clock cannot tell, nor the collector's."""
+    return [row["name"] for row in ask(database, "tree") if row["name"].startswith("[") and not row["name"].startswith(("[kernel", "[hq:"))]
 
 
 database = record("names")
