@@ -244,7 +244,7 @@ static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t pa
     uint32_t code = HQDB_NONE;
     enum inside inside = a->inside[frame] = inside_at(a, f);
 
-    if ((inside == ENTRY || is_called_by_entry(a, f)) && w->runtime && w->runtime->kind == RUNTIME_OPENMP) {
+    if ((inside == ENTRY || is_called_by_entry(a, f)) && is_openmp_module(w)) {
         const char *name = frame_name(a, f);
 
         code = inside == ENTRY ? openmp_state_code(a, f, name, begins_thread(a, f))

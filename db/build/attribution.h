@@ -64,11 +64,13 @@ static inline bool is_own_work(const struct attribution *a, const struct tree_fr
     return f->module < a->tree->modules.len && a->modules[f->module].flags & HQM_MODULE_COLLECTOR && !f->offset;
 }
 
+static inline bool is_openmp_module(const struct module_work *w)
+{
+    return w->runtime && w->runtime->kind == RUNTIME_OPENMP;
+}
 static inline bool is_openmp_code(const struct attribution *a, const struct tree_frame *f)
 {
-    const struct runtime *r = f->module < a->tree->modules.len ? a->modules[f->module].runtime : NULL;
-
-    return r && r->kind == RUNTIME_OPENMP;
+    return f->module < a->tree->modules.len && is_openmp_module(&a->modules[f->module]);
 }
 
 /* ---- attribute_modules.c ---- */
@@ -153,6 +155,12 @@ uint32_t openmp_body_code(struct attribution *a, uint32_t frame);
 uint32_t openmp_outside(const struct attribution *a, uint32_t frame);
 /* Is it the program's code, called by a thread of the runtime of whose region nothing is known? */
 bool openmp_is_idle_call(const struct attribution *a, uint32_t frame);
+
+/* The code of a scope, also at an address: `set inline` and `set normalise` change nothing there. */
+static inline uint32_t code_of_scope(struct attribution *a, uint32_t module, uint64_t offset, uint32_t scope)
+{
+    return model_code(a->model, module, offset, scope, scope);
+}
 
 /* ---- openmp_states.c ---- */
 

@@ -180,11 +180,6 @@ uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t sco
 
 /* ---- frames that are no addresses ---- */
 
-static uint32_t code_of_scope(struct attribution *a, uint32_t module, uint64_t offset, uint32_t scope)
-{
-    return model_code(a->model, module, offset, scope, scope);
-}
-
 /* The procedure that a statement is written in: where its code was inlined into another, that of its name. */
 static uint32_t host_scope(struct attribution *a, struct module_work *w, uint32_t statement, uint32_t procedure)
 {

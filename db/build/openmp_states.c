@@ -47,11 +47,6 @@ void openmp_note_static(struct attribution *a)
 
 /* ---- the purpose of calls ---- */
 
-static uint32_t code_of_scope(struct attribution *a, uint32_t module, uint64_t offset, uint32_t scope)
-{
-    return model_code(a->model, module, offset, scope, scope);
-}
-
 static uint32_t state_scope(struct attribution *a, uint32_t module, enum scope_kind kind, const char *name)
 {
     return model_scope(a->model, &(struct model_scope){
@@ -70,7 +65,7 @@ uint32_t openmp_wait_code(struct attribution *a)
     for (size_t i = 0; i < a->tree->modules.len; i++) {
         const struct module_work *x = &a->modules[i];
 
-        if (x->runtime && x->runtime->kind == RUNTIME_OPENMP && x->offsets.len && (!w || strcmp(x->path, w->path) < 0))
+        if (is_openmp_module(x) && x->offsets.len && (!w || strcmp(x->path, w->path) < 0))
             w = x;
     }
     return code_of_scope(a, HQDB_NONE, 0,

@@ -28,7 +28,8 @@ static int64_t now_if_needed(void)
     return interruption_possible && !self.clockless ? deadline_now() : 0;
 }
 
-#define UNTIL_DONE(option, call) \
+/* `rest` is what is left to do when the call is over, with `result_` to be changed. */
+#define UNTIL(option, call, rest) \
     do { \
         int64_t since_ = now_if_needed(); \
         __typeof__(call) result_; \
@@ -36,41 +37,26 @@ static int64_t now_if_needed(void)
         do \
             result_ = call; \
         while (result_ < 0 && errno == EINTR && limit_again(fd, option, since_, before_)); \
+        rest; \
         interruption_end(); \
         return result_; \
     } while (0)
 
-/* Likewise for one that moves all bytes, if nobody else stops it: the rest. */
+#define UNTIL_DONE(option, call) UNTIL(option, call, (void)0)
+
+/* Of one that moves all, if nobody else stops it: the rest. */
+#define UNTIL_ALL(kind, first, others) \
+    UNTIL(whole_limit(kind), first, if (__builtin_expect(self.call & CALL_CUT, 0)) result_ = others)
+
+/* All bytes. */
 #define UNTIL_WHOLE(kind, first, ...) \
-    do { \
-        int64_t since_ = now_if_needed(); \
-        ssize_t result_; \
-        uint32_t before_ = interruption_begin(); \
-        do \
-            result_ = first; \
-        while (result_ < 0 && errno == EINTR && limit_again(fd, whole_limit(kind), since_, before_)); \
-        if (__builtin_expect(self.call & CALL_CUT, 0)) \
-            result_ = whole_finish(&(struct whole){fd, kind, before_, since_, __VA_ARGS__}, result_); \
-        interruption_end(); \
-        return result_; \
-    } while (0)
+    UNTIL_ALL(kind, first, whole_finish(&(struct whole){fd, kind, before_, since_, __VA_ARGS__}, result_))
 
-/* Likewise for messages. */
-#define UNTIL_ALL(which, first, limit) \
-    do { \
-        int64_t since_ = now_if_needed(); \
-        int result_; \
-        uint32_t before_ = interruption_begin(); \
-        do \
-            result_ = first; \
-        while (result_ < 0 && errno == EINTR && limit_again(fd, whole_limit(which), since_, before_)); \
-        if (__builtin_expect(self.call & CALL_CUT, 0)) \
-            result_ = whole_messages( \
-                &(struct whole){.fd = fd, .kind = which, .before = before_, .since = since_, .flags = flags}, \
-                messages, count, limit, result_); \
-        interruption_end(); \
-        return result_; \
-    } while (0)
+/* All messages. */
+#define UNTIL_LAST(kind, first, timeout) \
+    UNTIL_ALL( \
+        kind, first, \
+        whole_messages(&(struct whole){fd, kind, before_, since_, NULL, 0, flags}, messages, count, timeout, result_))
 
 #define PART(buffer, bytes) &(struct iovec){(void *)(buffer), bytes}, 1
 
@@ -103,7 +89,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
 {
-    UNTIL_ALL(WHOLE_RECEIVE, REAL(recvmmsg)(fd, messages, count, flags, timeout), timeout);
+    UNTIL_LAST(WHOLE_RECEIVE, REAL(recvmmsg)(fd, messages, count, flags, timeout), timeout);
 }
 
 /* Checks the size for the functions that a program compiled with -D_FORTIFY_SOURCE calls; `room` is the buffer's. */
@@ -215,7 +201,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    UNTIL_ALL(WHOLE_SEND, REAL(sendmmsg)(fd, messages, count, flags), NULL);
+    UNTIL_LAST(WHOLE_SEND, REAL(sendmmsg)(fd, messages, count, flags), NULL);
 }
 
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)

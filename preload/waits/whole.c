@@ -100,6 +100,12 @@ static int option_of(int fd, int option)
     return raw_getsockopt(fd, SOL_SOCKET, option, &value, &bytes) == 0 ? value : -1;
 }
 
+/* Does it wait until all is moved? `flags`: those of the call's that say no. */
+static bool waits(const struct whole *w, int flags)
+{
+    return !(raw_syscall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK) && !(w->flags & flags);
+}
+
 /* Devices of the kernel's own that give and take any number of bytes, and look for signals meanwhile. */
 static bool is_endless(dev_t device)
 {
@@ -117,7 +123,7 @@ static bool is_for_all(const struct whole *w, mode_t type, dev_t device)
 
     if (type == S_IFCHR && is_endless(device)) /* which never block */
         return true;
-    if (raw_syscall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK || w->flags & MSG_DONTWAIT)
+    if (!waits(w, MSG_DONTWAIT))
         return false;
     switch (type) {
     case S_IFIFO: return writes;
@@ -213,13 +219,8 @@ static bool signal_was_kept(int fd)
 
 static bool is_for_all_messages(const struct whole *w)
 {
-    struct stat status;
-
-    if (raw_fstat(w->fd, &status) != 0 || !S_ISSOCK(status.st_mode) || option_of(w->fd, SO_TYPE) == SOCK_STREAM)
-        return false;
-    if (raw_syscall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK || w->flags & (MSG_DONTWAIT | MSG_WAITFORONE))
-        return false;
-    return w->kind == WHOLE_SEND ? limit_rest(w->fd, SO_SNDTIMEO, w->since) < 0 : true;
+    return option_of(w->fd, SO_TYPE) != SOCK_STREAM && waits(w, MSG_DONTWAIT | MSG_WAITFORONE) &&
+           (w->kind == WHOLE_RECEIVE || limit_rest(w->fd, SO_SNDTIMEO, w->since) < 0);
 }
 
 int whole_messages(const struct whole *w, struct mmsghdr *messages, unsigned count, struct timespec *timeout, int done)
@@ -229,8 +230,8 @@ int whole_messages(const struct whole *w, struct mmsghdr *messages, unsigned cou
 
     if (done <= 0 || (unsigned)done >= count || !is_for_all_messages(w))
         return done;
-    while (self.call & CALL_CUT && more > 0 && (unsigned)done < count && self.theirs == w->before &&
-           (sends || signal_was_kept(w->fd)) && interruption_goes_on(w->before)) {
+    while (self.call & CALL_CUT && more > 0 && (unsigned)done < count && interruption_goes_on(w->before) &&
+           (sends || signal_was_kept(w->fd))) {
         more = sends ? REAL(sendmmsg)(w->fd, messages + done, count - (unsigned)done, w->flags)
                      : REAL(recvmmsg)(w->fd, messages + done, count - (unsigned)done, w->flags, timeout);
         done += more > 0 ? more : 0;
