@@ -52,6 +52,7 @@ static bool find_functions(struct mpi *m, const void *function)
         const char *name;
     } wanted[] = {
         {&m->type_size, "PMPI_Type_size_x"},
+        {&m->error_class, "PMPI_Error_class"},
         {&m->comm_rank, "PMPI_Comm_rank"},
         {&m->comm_test_inter, "PMPI_Comm_test_inter"},
         {&m->comm_group, "PMPI_Comm_group"},

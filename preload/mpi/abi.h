@@ -17,10 +17,11 @@ struct abi {
     int proc_null, root;         /* the same in Fortran */
     int grid, graph, dist_graph; /* kinds of topologies: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
     intptr_t in_place, status_ignore, statuses_ignore;
+    int in_status, pending; /* classes of errors: MPI_ERR_IN_STATUS, MPI_ERR_PENDING */
     /* MPI_Status, in C and as integers of Fortran: its size, and offsets in it. The count is one of bytes. Where
      * count_shift is 1, it is 31 bits above the 32 at status_count: those that stand above the bit for cancelled ones.
      */
-    int status_bytes, status_source, status_cancelled, status_count, count_shift;
+    int status_bytes, status_source, status_error, status_cancelled, status_count, count_shift;
     /* The functions of Fortran call those of C by their names, so these count, and so do those of Fortran 2008 that
      * have buffers. Those that have none call the profiling interface. */
     bool fortran_is_c;
@@ -30,6 +31,7 @@ struct abi {
 struct mpi {
     const struct abi *abi; /* NULL: one that abi.def does not have; nothing else may be used then */
     int (*type_size)(uintptr_t type, long long *bytes);
+    int (*error_class)(int error, int *which);
     int (*comm_rank)(uintptr_t comm, int *rank);
     int (*comm_test_inter)(uintptr_t comm, int *flag);
     int (*comm_group)(uintptr_t comm, uintptr_t *group);

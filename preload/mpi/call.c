@@ -301,12 +301,12 @@ static void forget_freed(const struct call *c)
         comm_forget(c->mpi, freed_comm(c));
 }
 
-static bool succeeded(const struct call *c, uintptr_t result)
+/* The argument of Fortran that the error comes back in. */
+static uintptr_t *error_argument(const struct call *c)
 {
     int at = c->wrapper->shape == BEGIN ? c->wrapper->arguments - 2 : c->wrapper->arguments; /* no argc and argv */
-    const int *error = call_is_fortran(c) ? (const int *)c->word[at] : NULL;
 
-    return call_is_fortran(c) ? !error || !*error : !(int)result;
+    return &c->word[at];
 }
 
 static uintptr_t make(struct call *c)
@@ -315,7 +315,11 @@ static uintptr_t make(struct call *c)
     uintptr_t result, freed = c->wrapper->shape == COMM_FREE ? freed_comm(c) : 0;
     struct completion completion;
     struct request message = {0};
+    uintptr_t *argument = call_is_fortran(c) ? error_argument(c) : NULL;
+    int error = 0;
 
+    if (argument && !*argument) /* Fortran 2008 may leave it out */
+        *argument = (uintptr_t)&error;
     forget_freed(c);
     if (c->wrapper->shape == IMRECV)
         request_take(call_message(c, 3), &message);
@@ -323,8 +327,9 @@ static uintptr_t make(struct call *c)
     result = invoke_timed(c);
     if (freed && u->called_back) /* by which it may have been used once more */
         comm_forget(c->mpi, freed);
-    complete_after(&completion, c, succeeded(c, result), &scratch);
-    if (succeeded(c, result)) {
+    error = argument ? *(const int *)*argument : (int)result;
+    complete_after(&completion, c, error, &scratch);
+    if (!error) {
         after(c, &scratch);
         if (c->wrapper->shape == IMRECV)
             note_request(c, 4, (struct request){.comm = message.comm, .receives = true});

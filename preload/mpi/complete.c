@@ -104,12 +104,25 @@ static void add_status(const struct call *c, const char *status, const struct co
         flow_add_received(flow, comm, source, bytes);
 }
 
-/* One of the requests is complete. */
+static int error_class(const struct call *c, int error)
+{
+    int which = error;
+
+    return error && c->mpi->error_class(error, &which) ? error : which;
+}
+
+/* One of the requests is complete, unless its own error says that it is not. */
 static void finish(struct completion *x, const struct call *c, int at, const char *status, struct flow *flow)
 {
+    int32_t error = 0;
+
     if (at < 0 || at >= x->requests || !x->taken[at].handle)
         return;
-    if (x->taken[at].receives && status)
+    if (x->in_status && status)
+        memcpy(&error, status + c->mpi->abi->status_error, sizeof error);
+    if (error_class(c, error) == c->mpi->abi->pending)
+        return;
+    if (x->taken[at].receives && status && !error)
         add_status(c, status, x->taken[at].comm, flow);
     request_finish(&x->taken[at]);
     x->taken[at].handle = 0;
@@ -204,6 +217,17 @@ static void finish_requests(struct completion *x, const struct call *c, const st
         finish(x, c, i, status_at(x, c, i), flow);
 }
 
+/* Of a call that failed: is the request complete all the same? The program has no handle of it any more, or one that
+ * can be started again. */
+static bool is_over(const struct completion *x, const struct call *c, const struct places *p, int at)
+{
+    if (!x->taken[at].persistent)
+        return call_request(c, p->requests, at) != x->taken[at].handle;
+    if (p->index < 0)
+        return !p->many;
+    return !p->many && *(const int *)call_pointer(c, p->index) - first_index(c) == at;
+}
+
 static const struct comm *comm_of(const struct completion *x, const struct call *c)
 {
     switch ((enum shape)c->wrapper->shape) {
@@ -214,19 +238,22 @@ static const struct comm *comm_of(const struct completion *x, const struct call 
     }
 }
 
-void complete_after(struct completion *x, const struct call *c, bool succeeded, struct flow *flow)
+void complete_after(struct completion *x, const struct call *c, int error, struct flow *flow)
 {
     struct places p = places_of((enum shape)c->wrapper->shape);
 
-    if (x->status >= 0 && p.requests < 0 && succeeded && x->statuses)
+    if (x->status >= 0 && p.requests < 0 && !error && x->statuses)
         add_status(c, x->statuses, comm_of(x, c), flow);
     comm_release(x->message);
     if (!x->taken)
         return;
-    if (succeeded)
+    x->in_status = p.many && error_class(c, error) == c->mpi->abi->in_status;
+    if (!error || x->in_status)
         finish_requests(x, c, &p, flow);
     for (int i = 0; i < x->requests; i++)
-        if (x->taken[i].handle)
+        if (x->taken[i].handle && error && is_over(x, c, &p, i))
+            request_finish(&x->taken[i]);
+        else if (x->taken[i].handle)
             request_give_back(&x->taken[i]);
     if (x->memory)
         raw_munmap(x->memory, x->memory_bytes);

@@ -19,12 +19,13 @@ struct completion {
     char *statuses;        /* where they will stand; NULL: nobody looks */
     char *memory;          /* for these two where they have no room here; NULL: they have */
     size_t memory_bytes;
+    bool in_status; /* the call has failed, and each status has an error of its own */
     struct request own_taken[COMPLETE_ROOM];
     char own_statuses[COMPLETE_ROOM * COMPLETE_STATUS];
 };
 
-/* Before and after the call; between them `c->word` may have a status of ours. */
+/* Before and after the call; between them `c->word` may have a status of ours. `error`: what the call returned. */
 void complete_before(struct completion *x, struct call *c);
-void complete_after(struct completion *x, const struct call *c, bool succeeded, struct flow *flow);
+void complete_after(struct completion *x, const struct call *c, int error, struct flow *flow);
 
 #endif
