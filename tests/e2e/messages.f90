@@ -221,6 +221,9 @@ program fortran
   call mpi_comm_size(MPI_COMM_WORLD, ranks, ierr)
   call point_to_point
   call collectives
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)
+  call called('MPI_Send')
+  call MPI_Send(me, 1, MPI_INTEGER, ranks, 0, MPI_COMM_WORLD, ierr)  ! there is no such rank
   call called('MPI_Finalize')
   call report
   call mpi_finalize(ierr)

@@ -218,6 +218,7 @@ def in_2008(text):
         ("integer :: right, left, r(4), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 4), ",
          "type(MPI_Request) :: r(4)\n  type(MPI_Status) :: status, statuses(4)\n  integer :: right, left, "),
         ("integer :: half, ", "type(MPI_Comm) :: half\n  integer :: "),
+        ("ranks, 0, MPI_COMM_WORLD, ierr)", "ranks, 0, MPI_COMM_WORLD)"),
         ("MPI_STATUS_IGNORE, ierr)", "MPI_STATUS_IGNORE)"),
         ("MPI_STATUSES_IGNORE, ierr)", "MPI_STATUSES_IGNORE)"),
     ):
