@@ -99,16 +99,10 @@ static bool goes_on(const struct fusing *f, uint32_t at, uint32_t scope)
     return false;
 }
 
-/* A task (openmp.c) that a region within it runs again is another one. */
-static bool is_task(const struct fusing *f, uint32_t scope)
-{
-    return !strncmp(scope_name(f, scope), "task ", strlen("task "));
-}
-
 /*
  * The scopes of a frame up to its procedure, or up to the one it lies in already: `at` is where it hangs, which a
- * parallel region and what is in it (also a task: called from a region), and what is in a phase, take as the
- * continuation of the procedure they are written in.
+ * parallel region and what is in it, and what is in a phase, take as the continuation of the procedure they are written
+ * in. A task that a region within it runs again is another one.
  */
 static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, enum scope_kind from)
 {
@@ -123,7 +117,7 @@ static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, enum sc
         if (from == SCOPE_PHASE && s->kind != SCOPE_LINE && goes_on(f, at, scope))
             return;
         if ((scope == region && f->chain.len) ||
-            (from == SCOPE_REGION && s->kind == SCOPE_PROCEDURE && !is_task(f, scope) && is_within(f, at, scope)))
+            (from == SCOPE_REGION && s->kind == SCOPE_PROCEDURE && s->role != ROLE_TASK && is_within(f, at, scope)))
             return;
         if (!is_left_out(&f->settings, s->kind))
             vec_push(&f->chain, scope);

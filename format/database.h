@@ -36,8 +36,7 @@
 #define HQDB_GENERATED \
     "[generated code]" /* load module of code that lies in no file; its procedures without a name are called so too */
 #define HQDB_OWN_WORK "[hq: measuring]" /* scope of what measuring itself took */
-#define HQDB_TARGET   "target" /* begins the names of target regions that run on the host: scopes of kind REGION */
-#define HQDB_PIECE    65536u   /* bytes that one step of a section checksum covers */
+#define HQDB_PIECE    65536u            /* bytes that one step of a section checksum covers */
 
 struct hqdb_header {
     char magic[8];
@@ -153,6 +152,7 @@ struct hqdb_scope {
     union {
         uint32_t call_line;
         uint32_t basis; /* loop: enum loop_basis; 0 in files of earlier versions */
+        uint32_t role;  /* procedure, region: enum scope_role; likewise */
     };
     uint32_t ordinal;                  /* loop: number within its procedure; procedure: how many it has, 0 none or not
                                           known, as in files of earlier versions */

@@ -35,6 +35,13 @@ enum loop_basis {
     LOOP_BASES
 };
 
+/* The directive of OpenMP that a scope was made for, where its kind does not say it. */
+enum scope_role {
+    ROLE_NONE,   /* nothing of these; also in files of earlier versions */
+    ROLE_TASK,   /* procedure: the body of a task, which is another one each time that it runs */
+    ROLE_TARGET, /* region: of `target`, run on the host by one thread */
+};
+
 /* Does a context of this kind begin with a call: of a procedure, or of a runtime for what the kind says? */
 static inline int scope_is_called(enum scope_kind kind)
 {

@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REGION "parallel region"
+enum made { REGION, REGION_CALLED, TEAMS, TEAMS_CALLED, TARGET };
+static const char *const made_words[] = {[REGION] = "parallel region",
+                                         [REGION_CALLED] = "parallel region called",
+                                         [TEAMS] = "teams",
+                                         [TEAMS_CALLED] = "teams called",
+                                         [TARGET] = "target"};
 
 /* ---- scopes ---- */
 
@@ -71,13 +76,13 @@ static uint32_t procedure_named(struct attribution *a, struct module_work *w, co
     return model_scope(a->model, &made);
 }
 
-/* `what` it is: as a rule a parallel region. `otherwise` is the procedure that it is in. `apart` is 0, or tells it from
- * others of its name. */
+/* `otherwise` is the procedure that it is in, for its name without a line. `apart` is 0, or tells it from others of its
+ * name. */
 static uint32_t region_scope(struct attribution *a, const struct module_work *w, uint32_t parent, const char *file,
-                             uint32_t line, const char *what, const char *otherwise, uint64_t apart)
+                             uint32_t line, enum made made, const char *otherwise, uint64_t apart)
 {
-    AUTO_FREE char *name = line ? xasprintf("%s at %s:%u", what, *file ? file_basename(file) : "?", line)
-                                : xasprintf("%s in %s", what, otherwise);
+    AUTO_FREE char *name = line ? xasprintf("%s at %s:%u", made_words[made], *file ? file_basename(file) : "?", line)
+                                : xasprintf("%s in %s", made_words[made], otherwise);
 
     return model_scope(a->model, &(struct model_scope){
                                      .kind = SCOPE_REGION,
@@ -86,6 +91,7 @@ static uint32_t region_scope(struct attribution *a, const struct module_work *w,
                                      .file = file,
                                      .line = line,
                                      .module = w->module,
+                                     .role = made == TARGET ? ROLE_TARGET : ROLE_NONE,
                                      .address = apart,
                                  });
 }
@@ -105,6 +111,7 @@ static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_
                                      .file = o->file,
                                      .line = o->line,
                                      .module = w->module,
+                                     .role = ROLE_TASK,
                                      .address = w->structure.scopes.data[procedure].address,
                                      .aliases = aliases,
                                  });
@@ -143,13 +150,13 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
 
     host = o->task ? convert_scope(a, w, o->task - 1) : procedure_named(a, w, made_of, procedure);
     if (o->is_target)
-        return region_scope(a, w, host, o->file, o->line, HQDB_TARGET, made_of, 0);
+        return region_scope(a, w, host, o->file, o->line, TARGET, made_of, 0);
     if (o->kind == BODY_OF_TASK)
         return host;
     if (!o->line && o->call_line)
-        return region_scope(a, w, host, o->call_file, o->call_line, o->is_league ? "teams called" : REGION " called",
-                            name, w->structure.scopes.data[procedure].address);
-    return region_scope(a, w, host, o->file, o->line, o->is_league ? "teams" : REGION, name, 0);
+        return region_scope(a, w, host, o->call_file, o->call_line, o->is_league ? TEAMS_CALLED : REGION_CALLED, name,
+                            w->structure.scopes.data[procedure].address);
+    return region_scope(a, w, host, o->file, o->line, o->is_league ? TEAMS : REGION, name, 0);
 }
 
 /* clang calls the body of a target region that runs on the host, and inlines it as a rule. */
@@ -162,7 +169,7 @@ static uint32_t target_inlined(struct attribution *a, struct module_work *w, uin
 
     if (!opener_split_offloaded(name, &target) || opener_split_offloaded(outer, &around))
         return parent;
-    return region_scope(a, w, parent, intern_str(&w->structure.strings, x->file), target.line, HQDB_TARGET, name, 0);
+    return region_scope(a, w, parent, intern_str(&w->structure.strings, x->file), target.line, TARGET, name, 0);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
@@ -236,7 +243,7 @@ static uint32_t region_at_call(struct attribution *a, uint32_t region, const str
         return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, REGION, file_basename(w->path), 0);
     return region_scope(a, w, host_scope(a, w, statement, procedure),
                         intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
-                        opener_is_unknown(a, region, call) ? REGION " called" : REGION, opener_scope_name(w, procedure),
+                        opener_is_unknown(a, region, call) ? REGION_CALLED : REGION, opener_scope_name(w, procedure),
                         0);
 }
 
@@ -254,9 +261,11 @@ uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
     else if (call && call->module == TREE_REGION)
         scope = region_in_region(a, f->parent);
     if (scope == HQDB_NONE)
-        scope = model_scope(
-            a->model, &(struct model_scope){
-                          .kind = SCOPE_REGION, .parent = MODEL_ROOT, .name = REGION, .file = "", .module = HQDB_NONE});
+        scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_REGION,
+                                                            .parent = MODEL_ROOT,
+                                                            .name = made_words[REGION],
+                                                            .file = "",
+                                                            .module = HQDB_NONE});
     return code_of_scope(a, HQDB_NONE, 0, scope);
 }
 
@@ -301,8 +310,8 @@ static uint32_t target_at_call(struct attribution *a, uint32_t frame)
     if (procedure == STRUCTURE_NONE)
         return HQDB_NONE;
     return region_scope(a, w, host_scope(a, w, statement, procedure),
-                        intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
-                        HQDB_TARGET, opener_scope_name(w, procedure), 0);
+                        intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line, TARGET,
+                        opener_scope_name(w, procedure), 0);
 }
 
 uint32_t openmp_body_code(struct attribution *a, uint32_t frame)

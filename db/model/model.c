@@ -189,6 +189,8 @@ uint32_t model_scope(struct model *m, const struct model_scope *scope)
         add_aliases(m, &s, scope->aliases);
         if (s.kind == SCOPE_LOOP)
             s.basis = scope->basis;
+        else if (s.kind == SCOPE_PROCEDURE || s.kind == SCOPE_REGION)
+            s.role = scope->role;
         vec_push(&m->scopes, s);
     }
     return id;

@@ -57,6 +57,7 @@ struct model_scope {
     uint32_t call_line;
     uint32_t ordinal;
     uint32_t basis; /* loop */
+    uint32_t role;  /* procedure, region */
     uint64_t address;
     const char *const *aliases; /* NULL-terminated or NULL */
 };

@@ -261,7 +261,7 @@ static void add_opened(struct gathering *g)
             continue;
         uint32_t scope = tree_scope_of(t, db_frame_context(db, r->frame));
 
-        if (tree_scope(t, scope)->kind != SCOPE_REGION)
+        if (!tree_has_team(t, scope))
             continue;
         str_addf(&g->json, "%s[%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u]", any ? "," : "", scope, r->profile,
                  r->entries, r->elapsed_ns, r->threads, r->largest);

@@ -173,6 +173,8 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
     COLUMN(g, "scope.inferred", n, i, pack_add(p, loop_lines_is_inferred(loop_lines_basis(t, i))));
+    COLUMN(g, "scope.role", n, i,
+           pack_add(p, all[i].kind == SCOPE_PROCEDURE || all[i].kind == SCOPE_REGION ? all[i].role : ROLE_NONE));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));
     AUTO_FREE struct tint *tints = tints_of_scopes(g->env, t);
 

@@ -81,7 +81,7 @@ static inline bool tree_has_team(const struct tree *t, uint32_t scope)
 {
     const struct hqdb_scope *s = tree_scope(t, scope);
 
-    return s->kind == SCOPE_REGION && strncmp(tree_text(t, s->name), HQDB_TARGET " ", sizeof HQDB_TARGET);
+    return s->kind == SCOPE_REGION && s->role != ROLE_TARGET;
 }
 
 static inline uint32_t tree_parent(const struct tree *t, uint32_t c)

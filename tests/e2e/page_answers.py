@@ -53,7 +53,7 @@ def hq_notes(db, question):
 
 
 # Regions follow the ranks and threads that are chosen, to the digit; a time they do not, and say so.
-for name in ("teams", "regions", "scarce"):
+for name in ("teams", "regions", "scarce", "aimed"):
     fixture(name)
     hq("report", f"{name}.hq")
     open_page(f"{name}.html", "pane=answers")
@@ -66,6 +66,10 @@ for name in ("teams", "regions", "scarce"):
             told = [line for line in hq_notes(f"{name}.hq", "regions" + clauses) if "too few samples" in line]
             notes = js("[...document.querySelectorAll('.answers .scroll .note')].map((e) => e.textContent)")
             check([n for n in notes if "too few samples" in n] == told, f"regions{clauses} say how sure they are: {notes}, {told}")
+open_page("aimed.html")
+kinds = js("[...document.querySelectorAll('.scope [title]')].map((e) => e.title).map((t) => t.split('\\n')[0])")
+check("target region target at a.c:10" in kinds and "parallel region parallel region at a.c:12" in kinds, f"a target region is no parallel region: {kinds}")
+open_page("scarce.html", "pane=answers")
 js("hqPage.set({ranks: '', threads: '0', hide: 'main'})")
 check("whole run" in driver.find_element("css selector", ".answers").text, "regions say what does not change them")
 # In a low pane what hq noted leaves the rows their room; in a high one it is open.

@@ -18,7 +18,7 @@
  *                                               FROM: source gone newer unread unlike, where its line is from
  *     inline ID PARENT NAME FILE LINE CALL-LINE [linkage=NAME]
  *                                               FILE is a path: where it is defined; called in its parent's file
- *     region ID PARENT NAME LINE                a parallel region; its work is paths on which it is called
+ *     region ID PARENT NAME LINE [target]       a parallel region; its work is paths on which it is called
  *     state ID MODULE wait|runtime NAME         what a runtime does, at the end of paths
  *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
  *                                               (start, end in us), creator=PROFILE

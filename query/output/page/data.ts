@@ -4,6 +4,7 @@
 import { abs, ceil, floor, max, round } from "./number";
 
 // format/scope.h
+export enum Role { None, Task, Target }
 export enum Kind { Root, Thread, Procedure, Inline, Loop, Line, Call, Module, File, Partial, Region, Wait, Runtime, Phase, Device }
 export const kindNames: string[] = []; // as the language has them
 // Does a context of this kind begin with a call?
@@ -65,7 +66,7 @@ export interface Data {
   positions: number;
   scopes: number;
   scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array; scopeShort: Uint32Array; scopeApart: Uint32Array;
-  scopeFile: Uint32Array; scopeLine: Uint32Array; inferred: Uint8Array; scopeModule: Uint32Array; scopeOwner: Uint8Array; // its family + 8 times its shade (query/picture/palette.h)
+  scopeFile: Uint32Array; scopeLine: Uint32Array; inferred: Uint8Array; scopeRole: Uint8Array; scopeModule: Uint32Array; scopeOwner: Uint8Array; // its family + 8 times its shade (query/picture/palette.h)
   scopeWhole: Uint32Array; scopeBare: Uint32Array; aliases: Map<number, string[][]>; // of names: without return types, without arguments; others, for regular expressions and as words
   scopeEntity: Uint32Array; entityScope: Uint32Array;
   contexts: number;
@@ -302,7 +303,7 @@ export async function openData(base64: string): Promise<Data> {
     losses: json.losses, info: json.info, summary: json.summary, kept: json.kept, positions, scopes,
     scopeKind, scopeParent: ints("scope.parent", scopes, 1), scopeName: ints("scope.name", scopes),
     scopeShown: ints("scope.shown", scopes), scopeShort: ints("scope.short", scopes), scopeApart: ints("scope.apart", scopes), scopeFile: ints("scope.file", scopes), scopeLine: ints("scope.line", scopes),
-    scopeModule: ints("scope.module", scopes), scopeOwner: small("scope.owner", scopes), inferred: small("scope.inferred", scopes),
+    scopeModule: ints("scope.module", scopes), scopeOwner: small("scope.owner", scopes), inferred: small("scope.inferred", scopes), scopeRole: small("scope.role", scopes),
     scopeWhole: ints("scope.whole", scopes), scopeBare: ints("scope.bare", scopes), aliases: new Map(json.aliases.map(([s, ...both]: any[]) => [s, both])),
     scopeEntity: ints("scope.entity", scopes, 1), entityScope: ints("entity.scope", json.entities),
     contexts: n, scope, end, parent, first, callFile: ints("context.file", n), callLine: ints("context.line", n), kind, id,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `regions` of some ranks or threads (query/views/regions.c): what that view reads is in the page, unless something was cut.
-import { Answer, Data, Dim, Kind, NONE, isCall, uints } from "./data";
+import { Answer, Data, Dim, Kind, NONE, Role, isCall, uints } from "./data";
 import { firstAtLeast, nodeOfSet, nodeRanges, scaled, Selection } from "./model";
 import { abs, max, numberText, styleFor } from "./number";
 
@@ -87,7 +87,7 @@ export function chosenRegions(d: Data, a: Answer, selection: Selection): Answer 
   const held = uints(d.positions), scopes = new Map<string, number>(), named = (x: number) => d.texts[d.scopeShown[x]];
   for (let c = 0; c < d.contexts; c++) held.fill(c, d.first[c], d.first[c + 1]);
   for (let s = 0; s < d.scopes; s++) {
-    if (d.scopeKind[s] !== Kind.Region || !d.instances(s).length) continue;
+    if (d.scopeKind[s] !== Kind.Region || d.scopeRole[s] === Role.Target || !d.instances(s).length) continue;
     let host = s;
     while (host !== NONE && d.scopeKind[host] !== Kind.Procedure) host = d.scopeParent[host];
     const key = named(s) + "\n" + (host === NONE ? "" : named(host));

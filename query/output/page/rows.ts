@@ -447,7 +447,7 @@ export class Rows {
     const d = this.app.data, shown = this.visible;
     if (separator === "csv") {
       const rows = shown.map((e) => [
-        e.name, kindText(e.node), String(e.depth), d.texts[fileOf(d, e.node)] ?? "", String(lineOf(d, e.node) || ""),
+        e.name, kindText(d, e.node), String(e.depth), d.texts[fileOf(d, e.node)] ?? "", String(lineOf(d, e.node) || ""),
         ...this.columns.map((c) => (isNaN(c.value(e)) ? "" : String(c.value(e)))),
       ]);
       return csv([head, ...rows]);
@@ -462,7 +462,8 @@ export class Rows {
   }
 }
 
-export const kindText = (n: Node): string => ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind] ?? kindNames[n.kind];
+const kindTexts = ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"];
+export const kindText = (d: Data, n: Node): string => ["", "task", "target region"][d.scopeRole[n.scope]] || (kindTexts[n.kind] ?? kindNames[n.kind]);
 
 // The call site, else where it is defined, else its load module; and what tells it from others that look so.
 export function placeOf(d: Data, n: Node): string {

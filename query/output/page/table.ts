@@ -120,7 +120,7 @@ export class Table {
       el("span.indent", { style: `--deep:${min(e.depth, 400)}` }),
       el("span", { class: "twist" + (kids ? e.open ? " open" : " closed" : ""), "aria-hidden": "true" }),
       e.node.kind === Kind.Inline ? el("abbr.inlined", { title: "inlined" }, "[I]") : null,
-      name(drawnName(this.app.data, e.node, NAME), { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
+      name(drawnName(this.app.data, e.node, NAME), { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(this.app.data, e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
       this.app.data.inferred[e.node.scope] ? el("span.mark", { title: "inferred from debug information: it can be some lines off" }, "line \u2248") : null,
       e.node.rounds ? el("span.mark", {}, `\u00d7 ${e.node.rounds}`) : null,
       gone ? el("span.mark", {}, "gone") : fresh ? el("span.mark", {}, "new") : null,
