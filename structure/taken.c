@@ -107,8 +107,23 @@ static void search(struct search *s)
     }
 }
 
+/* Addresses as they were linked; zeros, which are none, where a linker leaves them to relocations. */
+static void read_offloaded(struct elf *text, struct offloaded_list *out)
+{
+    const uint8_t *data;
+    size_t size;
+    uint64_t address;
+
+    if (!elf_read_section(text, ".gnu.offload_funcs", &data, &size))
+        return;
+    for (size_t at = 0; at + sizeof address <= size; at += sizeof address) {
+        memcpy(&address, data + at, sizeof address);
+        vec_push(out, address);
+    }
+}
+
 void taken_find(const char *path, const struct structure_options *options, const uint64_t *inside, size_t count,
-                struct taken_list *out)
+                struct taken_list *out, struct offloaded_list *offloaded)
 {
     struct elf *text = NULL;
     AUTO_ERROR struct hq_error *err = elf_open(path, &text);
@@ -133,6 +148,7 @@ void taken_find(const char *path, const struct structure_options *options, const
     }
     if (s.procedures.len)
         search(&s);
+    read_offloaded(text, offloaded);
     map_deinit(&s.procedures);
     symbols_deinit(&symbols);
     debug_file_close(&files, text);

@@ -19,9 +19,16 @@ struct taken_list {
     size_t len, cap;
 };
 
+/* The procedures that gcc lists in a file for the target regions of OpenMP: addresses, in the order of the file. */
+struct offloaded_list {
+    uint64_t *data;
+    size_t len, cap;
+};
+
 /* Appends the instructions that take the addresses of those procedures, by the symbols of a file of `options`'
- * build-id, which hold `inside`. Nothing where the file cannot be read, or is another one. */
+ * build-id, which hold `inside`, and the bodies of target regions. Nothing where the file cannot be read, or is another
+ * one. */
 void taken_find(const char *path, const struct structure_options *options, const uint64_t *inside, size_t count,
-                struct taken_list *out);
+                struct taken_list *out, struct offloaded_list *offloaded);
 
 #endif

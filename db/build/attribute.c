@@ -388,6 +388,7 @@ static void deinit(struct attribution *a)
         known_deinit(&a->modules[i].known);
         vec_deinit(&a->modules[i].offsets);
         vec_deinit(&a->modules[i].taken);
+        vec_deinit(&a->modules[i].offloaded);
         free(a->modules[i].places);
         openmp_deinit(&a->modules[i]);
         callees_close(a->modules[i].callees);

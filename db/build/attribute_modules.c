@@ -165,7 +165,7 @@ void modules_taken(struct module_work *w, const uint64_t *inside, size_t count)
     if (w->flags & (TREE_GENERATED | HQM_MODULE_KERNEL | HQM_MODULE_VDSO))
         return;
     options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
-    taken_find(w->file ? w->file : w->path, &options, inside, count, &w->taken);
+    taken_find(w->file ? w->file : w->path, &options, inside, count, &w->taken, &w->offloaded);
 }
 
 enum { NAMES_TOLD = 4 };

@@ -41,7 +41,8 @@ struct module_work {
     struct outlined *outlined;     /* [scope of the structure] openmp.c; NULL: no region has its body there */
     struct callees *callees;       /* what it calls of other modules, once that was asked for */
     bool callees_sought;
-    struct taken_list taken; /* where it takes the addresses of bodies of regions */
+    struct taken_list taken;         /* where it takes the addresses of bodies of regions */
+    struct offloaded_list offloaded; /* procedures of target regions */
 };
 
 struct attribution {
@@ -111,6 +112,8 @@ uint32_t procedure_of(const struct structure *s, uint32_t scope);
 void openers_find(struct attribution *a);
 /* The procedure that opens a region with a body (a scope of a module's structure), by its name; NULL: not known. */
 const char *opener_name(struct attribution *a, uint32_t region, uint32_t module, uint32_t body);
+/* The procedure whose code takes the address of a body, by its name; NULL: not known. */
+const char *opener_taker(struct attribution *a, uint32_t module, uint32_t body);
 /* The procedure that left for the runtime by a jump, called where the region seems to be opened; STRUCTURE_NONE if the
  * runtime itself is called there. */
 uint32_t opener_jumper(struct attribution *a, uint32_t region, struct module_work **w);

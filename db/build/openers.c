@@ -121,11 +121,32 @@ static void recorded_bodies(const struct attribution *a, struct numbers *bodies)
     }
 }
 
+static bool has_tasks_without_body(const struct attribution *a)
+{
+    for (uint32_t i = 0; i < a->tree->openings.len; i++) {
+        const struct tree_opening *o = keymap_key(&a->tree->openings, i);
+
+        if (o->runtime == HQM_RUNTIME_TASK && o->body.module == TREE_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* The body of a task of libomp's goes on at the call that creates it. */
+static bool creates_task(struct attribution *a, const struct tree_frame *call, const struct tree_frame *body)
+{
+    const char *called = call->module == body->module ? modules_callee(a, call->module, call->offset) : NULL;
+
+    return called && (!strncmp(called, "__kmpc_omp_task", strlen("__kmpc_omp_task")) ||
+                      !strncmp(called, "__kmpc_taskloop", strlen("__kmpc_taskloop")));
+}
+
 /* Where they do not name them, bodies are met as what the runtime calls. */
 void openers_find(struct attribution *a)
 {
     const struct calltree *t = a->tree;
     struct numbers *bodies = xcalloc(t->modules.len + 1, sizeof *bodies);
+    bool tasks = has_tasks_without_body(a);
 
     recorded_bodies(a, bodies);
     for (uint32_t i = 0; i < t->frames.len; i++) {
@@ -134,7 +155,8 @@ void openers_find(struct attribution *a)
 
         if (f->module >= t->modules.len || f->parent == TREE_NONE || a->modules[f->module].runtime || is_own_work(a, f))
             continue;
-        if (is_openmp_code(a, calltree_frame(t, f->parent))) {
+        if (is_openmp_code(a, calltree_frame(t, f->parent)) ||
+            (tasks && creates_task(a, calltree_frame(t, f->parent), f))) {
             vec_push(&bodies[f->module], f->offset);
             continue;
         }
@@ -185,6 +207,11 @@ static const char *taker(struct attribution *a, uint32_t module, uint32_t body, 
     return first;
 }
 
+const char *opener_taker(struct attribution *a, uint32_t module, uint32_t body)
+{
+    return taker(a, module, body, NULL, 0);
+}
+
 /* Of a region that is written in another one, whose body opens it, the procedure stands at the call that opens the
  * outer one. */
 static const char *name_on_stack(struct attribution *a, uint32_t region)
@@ -196,6 +223,8 @@ static const char *name_on_stack(struct attribution *a, uint32_t region)
         struct module_work *w = f->module == TREE_REGION ? NULL : &a->modules[f->module];
         uint32_t scope = w ? opener_statement(a, f->module, f->offset) : opener_jumper(a, frame, &w);
 
+        if (is_openmp_code(a, f)) /* it calls the body of the region around */
+            continue;
         if (f->module != TREE_REGION && scope == STRUCTURE_NONE)
             return NULL;
         if (scope != STRUCTURE_NONE)

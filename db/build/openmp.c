@@ -96,13 +96,16 @@ static uint32_t region_scope(struct attribution *a, const struct module_work *w,
                                  });
 }
 
-/* A task: a procedure, by its place, which is found by the name of the one that it was written in too. */
-static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_t procedure, const struct outlined *o)
+/* A task: a procedure, by its place, which is found by the name of the one that it was written in too. gcc's name of it
+ * begins with that. */
+static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_t procedure, const struct outlined *o,
+                           bool named)
 {
     AUTO_FREE char *name = o->line ? xasprintf("task at %s:%u", *o->file ? file_basename(o->file) : "?", o->line)
                                    : xasprintf("task %s", opener_scope_name(w, procedure));
 
-    const char *aliases[] = {opener_scope_name(w, procedure), NULL};
+    const char *maker = named ? NULL : opener_taker(a, (uint32_t)(w - a->modules), procedure);
+    const char *aliases[] = {opener_scope_name(w, procedure), maker, NULL};
 
     return model_scope(a->model, &(struct model_scope){
                                      .kind = SCOPE_PROCEDURE,
@@ -142,7 +145,7 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
         return HQDB_NONE;
     opener_split_name(name, &base);
     if (o->kind == BODY_OF_TASK && !o->is_target && (!base || o->is_task))
-        return task_scope(a, w, procedure, o);
+        return task_scope(a, w, procedure, o, base != 0);
     if (!base && !o->opener && !o->is_target)
         return HQDB_NONE;
 

@@ -169,8 +169,16 @@ static bool begins_with(const char *name, const char *start)
     return name && !strncmp(name, start, strlen(start));
 }
 
-/* gcc gives bodies of tasks, of regions and of target regions the same names, and which it is tells what calls it.
- * clang's tasks are called by others. */
+static bool is_offloaded(const struct module_work *w, uint32_t procedure)
+{
+    vec_foreach(address, &w->offloaded)
+        if (*address == w->structure.scopes.data[procedure].address)
+            return true;
+    return false;
+}
+
+/* gcc gives bodies of tasks, of regions and of target regions the same names, and which it is tells what calls it, or
+ * a list. clang's tasks are called by others. */
 static void note_called(struct attribution *a, uint32_t frame)
 {
     const struct tree_frame *f = calltree_frame(a->tree, frame);
@@ -181,7 +189,7 @@ static void note_called(struct attribution *a, uint32_t frame)
 
     if (!o || o->is_task || o->kind == NOT_OUTLINED)
         return;
-    if (o->kind == BODY_OF_TASK && begins_with(called, "GOMP_target"))
+    if (o->kind == BODY_OF_TASK && (begins_with(called, "GOMP_target") || is_offloaded(w, procedure)))
         o->is_target = true;
     if (o->is_target || (o->kind == BODY_OF_TASK && !begins_with(called, "GOMP_parallel") &&
                          !begins_with(called, "GOMP_teams") && !strstr(opener_scope_name(w, procedure), OUTLINED)))
