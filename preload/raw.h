@@ -215,6 +215,18 @@ static inline int raw_readable(uint64_t address)
     return !raw_frozen && address && raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
+/* Like these, of what the program gives to a call: while nothing can be asked it is believed. Writing puts the thread's
+ * mask there. */
+static inline bool raw_given(const void *address)
+{
+    return raw_frozen || raw_readable((uint64_t)address);
+}
+
+static inline bool raw_writable(uint64_t address)
+{
+    return raw_frozen || raw_syscall(SYS_rt_sigprocmask, 0, 0, (long)address, 8, 0, 0) != -EFAULT;
+}
+
 /* Anonymous zeroed memory, given to the process only as it is touched; NULL if there is none. */
 static inline void *raw_memory(size_t bytes)
 {

@@ -210,8 +210,34 @@ static bool examine_with_room(const char *path, bool search, char *const environ
     return kept_out;
 }
 
+/* Whatever cannot be read is the kernel's to refuse. What lies in one page is asked for once. */
+static bool is_given(uint64_t *page, const void *address)
+{
+    enum { PAGE = 4096 };
+    uint64_t before = *page;
+
+    *page = (uint64_t)address & ~(uint64_t)(PAGE - 1);
+    return *page == before || raw_given((const void *)*page);
+}
+
+static bool are_given(const char *path, char *const environment[])
+{
+    uint64_t lists = 1, texts = 1;
+
+    if (path && !is_given(&texts, path))
+        return false;
+    for (; environment; environment++)
+        if (!is_given(&lists, environment) || (*environment && !is_given(&texts, *environment)))
+            return false;
+        else if (!*environment)
+            break;
+    return true;
+}
+
 struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
 {
+    if (!are_given(path, environment))
+        return (struct unloaded){0, 0};
     bool ends = confined & CONFINE_PROGRAMS || (confined_child && confined_child == raw_getpid());
     bool named = value_of(environment, PRELOAD);
     bool kept_out = ends ? named : path && examine_with_room(path, search, environment) && named;

@@ -121,6 +121,16 @@ static void replace(const stack_t *asked)
     }
 }
 
+/* Where the kernel can write. */
+static int give(stack_t *old, const stack_t *before)
+{
+    if (old && !raw_frozen && raw_syscall(SYS_sigaltstack, 0, (long)old, 0, 0, 0, 0) == -EFAULT)
+        return refuse(EFAULT);
+    if (old)
+        *old = *before;
+    return 0;
+}
+
 /* The program's, which the kernel then has. */
 static int leave_to_kernel(const stack_t *wanted, stack_t *old)
 {
@@ -135,9 +145,7 @@ static int leave_to_kernel(const stack_t *wanted, stack_t *old)
         altstack.replaced = false;
     else if (wanted)
         replace(wanted);
-    if (old)
-        *old = before;
-    return 0;
+    return give(old, &before);
 }
 
 /* The return from a handler gives the kernel what it had when that was entered: the program's, if it was asked for with
@@ -157,6 +165,8 @@ EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
 
     look_at_kernel();
     before = altstack.asked;
+    if (wanted && !(raw_given(&wanted->ss_sp) && raw_given(&wanted->ss_size)))
+        return refuse(EFAULT);
     if (!altstack.replaced || (wanted && wanted->ss_flags & SS_AUTODISARM))
         return leave_to_kernel(wanted, old);
     there = runs_there();
@@ -176,9 +186,7 @@ EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
     }
     if (there)
         before.ss_flags |= SS_ONSTACK;
-    if (old)
-        *old = before;
-    return 0;
+    return give(old, &before);
 }
 
 /* Is what _FORTIFY_SOURCE makes of longjmp: it ends the program where that goes to an address below the stack pointer,

@@ -8,12 +8,27 @@
 #include "preload/export.h"
 #include "preload/waits/interruption.h"
 #include "preload/raw.h"
+#include "preload/thread.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
+
+/* Nearly always a variable of who calls: then nobody has to be asked. */
+static bool is_on_stack(uint64_t address)
+{
+    uint64_t here = (uint64_t)__builtin_frame_address(0), low, high;
+
+    thread_stack(here, &low, &high);
+    return here >= low && address >= here && address < high;
+}
+
+const sigset_t *signal_if_given(const sigset_t *set)
+{
+    return set && (is_on_stack((uint64_t)set) || raw_given(set)) ? set : NULL;
+}
 
 /* A copy of the set without our signals. */
 const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy)
@@ -32,7 +47,9 @@ const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy)
 /* A set to be waited for: one that is sent by somebody may be SIGTRAP. */
 static const sigset_t *waited_for(const sigset_t *set, sigset_t *copy)
 {
-    bool trap = set && signal_in(set, SIGTRAP);
+    if (!signal_if_given(set))
+        return set;
+    bool trap = signal_in(set, SIGTRAP);
 
     set = signal_without_ours(set, copy);
     if (trap && set == copy)

@@ -56,6 +56,9 @@ void signal_adopt(bool on);
 /* Unblocks them in this thread, whatever mask it inherited. */
 void signal_unblock(void);
 
+/* NULL if there is none, or none that can be read: that is the kernel's to refuse. */
+const sigset_t *signal_if_given(const sigset_t *set);
+
 /* The set without our signals, in `copy` if that makes a difference; with SIGTRAP where this thread blocks it really
  * (blocked.h). */
 const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy);

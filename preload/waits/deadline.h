@@ -5,7 +5,8 @@
  *     struct timeout limit = timeout_of(wanted);
  *     return AGAIN_WHILE_OURS(REAL(ppoll)(fds, count, timeout_left(&limit), mask));
  *
- * The first call gets the timeout as it was given, right or wrong. errno is left alone.
+ * The first call gets the timeout as it was given, right or wrong, wherever that lies: the kernel says so if it cannot
+ * be read. errno is left alone.
  */
 #ifndef HQ_PRELOAD_WAITS_DEADLINE_H
 #define HQ_PRELOAD_WAITS_DEADLINE_H
@@ -21,40 +22,36 @@ static inline int64_t deadline_now(void)
     return (int64_t)vdso_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The end of a timeout that starts now; far away if it is longer than three centuries. */
-static inline int64_t deadline_after(const struct timespec *timeout)
+/* The rest of a timeout that began at `since`. The kernel has read it. */
+static inline struct timespec deadline_rest(const struct timespec *wanted, int64_t since)
 {
-    if (timeout->tv_sec > 1000000000)
-        return INT64_MAX;
-    return deadline_now() + (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
+    int64_t most = 1000000000, seconds = wanted->tv_sec > most ? most : wanted->tv_sec;
+    int64_t rest = seconds * 1000000000 + wanted->tv_nsec - (deadline_now() - since);
+
+    rest = rest > 0 ? rest : 0;
+    return (struct timespec){rest / 1000000000, rest % 1000000000};
 }
 
 struct timeout {
-    bool limited, again;
-    int64_t deadline;
+    const struct timespec *wanted; /* NULL: none */
+    int64_t since;
+    bool again;
     struct timespec rest;
 };
 
-/* NULL: none. */
 static inline struct timeout timeout_of(const struct timespec *wanted)
 {
-    return wanted ? (struct timeout){.limited = true, .deadline = deadline_after(wanted), .rest = *wanted}
-                  : (struct timeout){0};
+    return (struct timeout){.wanted = wanted, .since = wanted ? deadline_now() : 0};
 }
 
 /* Returns the time limit for the next call; NULL if there is none. */
 static inline const struct timespec *timeout_left(struct timeout *t)
 {
-    int64_t rest;
-
-    if (!t->limited)
-        return NULL;
-    if (t->again) {
-        rest = t->deadline - deadline_now();
-        rest = rest < 0 ? 0 : rest;
-        t->rest = (struct timespec){rest / 1000000000, rest % 1000000000};
+    if (!t->wanted || !t->again) {
+        t->again = true;
+        return t->wanted;
     }
-    t->again = true;
+    t->rest = deadline_rest(t->wanted, t->since);
     return &t->rest;
 }
 

@@ -44,16 +44,11 @@ static enum limit limit_of(long number, const long a[6], int *at)
 /* Lets the argument be what is left of its time. It is read now that the kernel has: before, it may be any address. */
 static void shorten(enum limit limit, long *argument, int64_t since, struct timespec *rest)
 {
-    int64_t past = deadline_now() - since, left;
-
     if (limit == MILLISECONDS && (int)*argument > 0) {
-        left = (int64_t)(int)*argument * 1000000 - past;
+        int64_t left = (int64_t)(int)*argument * 1000000 - (deadline_now() - since);
         *argument = left > 0 ? (left + 999999) / 1000000 : 0;
     } else if (limit == SPAN && *argument) {
-        const struct timespec *wanted = (const struct timespec *)*argument;
-        left = wanted->tv_sec > 1000000000 ? INT64_MAX : (int64_t)wanted->tv_sec * 1000000000 + wanted->tv_nsec - past;
-        left = left > 0 ? left : 0;
-        *rest = (struct timespec){left / 1000000000, left % 1000000000};
+        *rest = deadline_rest((const struct timespec *)*argument, since);
         *argument = (long)rest;
     }
 }

@@ -46,10 +46,11 @@ void interruption_end_repetition(ucontext_t *context);
 #define AGAIN_WHILE_OURS_MASKED(mask, call) \
     ({ \
         sigset_t copy_; \
-        const sigset_t *asked_ = mask; \
+        const sigset_t *asked_ = signal_if_given(mask); \
         bool blocks_ = signal_wait_begins(asked_); \
-        mask = signal_without_ours(mask, &copy_); \
-        interruption_mask(mask); \
+        if (asked_) \
+            mask = signal_without_ours(mask, &copy_); \
+        interruption_mask(asked_ ? mask : NULL); \
         __typeof__(call) masked_result_ = AGAIN_WHILE(call, interrupted_before_due); \
         interruption_unmask(); \
         signal_wait_ends(blocks_, asked_); \

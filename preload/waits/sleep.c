@@ -6,6 +6,7 @@
 #include "preload/waits/deadline.h"
 #include "preload/export.h"
 #include "preload/waits/interruption.h"
+#include "preload/raw.h"
 #include "preload/signals/signals.h"
 
 #include <errno.h>
@@ -13,32 +14,48 @@
 #include <threads.h>
 #include <unistd.h>
 
+/* Tells the time that was left when a signal of the program ended it. Returns the error: EINTR, or that this cannot be
+ * written. */
+static int give_rest(struct timespec *rest, const struct timespec *left)
+{
+    if (!rest)
+        return EINTR;
+    if (!raw_writable((uint64_t)&rest->tv_sec) || !raw_writable((uint64_t)&rest->tv_nsec))
+        return EFAULT;
+    *rest = *left;
+    return EINTR;
+}
+
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request, struct timespec *rest)
 {
-    struct timespec left = flags & TIMER_ABSTIME ? (struct timespec){0, 0} : *request;
+    struct timespec left;
+    const struct timespec *now = request;
+    bool until = flags & TIMER_ABSTIME;
     uint32_t before = interruption_begin();
     int error;
 
-    for (;;) {
-        error = REAL(clock_nanosleep)(clock, flags, flags & TIMER_ABSTIME ? request : &left,
-                                      flags & TIMER_ABSTIME ? NULL : &left);
+    for (;; now = until ? request : &left) {
+        error = REAL(clock_nanosleep)(clock, flags, now, until ? NULL : &left);
         errno = error == EINTR ? EINTR : errno;
         if (error != EINTR || !interrupted_by_us(before))
             break;
     }
     interruption_end();
-    if (rest && error == EINTR && !(flags & TIMER_ABSTIME))
-        *rest = left;
-    return error;
+    return error == EINTR && !until ? give_rest(rest, &left) : error;
 }
 
 EXPORT int nanosleep(const struct timespec *request, struct timespec *rest)
 {
-    struct timespec left = *request;
-    int result = AGAIN_WHILE_OURS(REAL(nanosleep)(&left, &left));
+    struct timespec left;
+    const struct timespec *now = request;
+    int result = AGAIN_WHILE_OURS(({
+        int slept_ = REAL(nanosleep)(now, &left);
+        now = &left;
+        slept_;
+    }));
 
-    if (rest && result < 0 && errno == EINTR)
-        *rest = left;
+    if (result < 0 && errno == EINTR)
+        errno = give_rest(rest, &left);
     return result;
 }
 

@@ -56,6 +56,10 @@ for how in "" own closed; do
     diff "$TMP/bare" "$TMP/out"
     check "such calls return what they would without hq $how" [ "$status:$(cat "$TMP/out")" = "0:$(cat "$TMP/bare")" ]
 done
+for event in CPUTIME@200/s REALTIME@200/s ALLOC; do
+    record -e $event -- "$PROGRAMS/refused"
+    check "addresses that cannot be read are the kernel's to refuse under $event" [ "$status:$(cat "$TMP/out")" = 0: ]
+done
 record -e REALTIME@200/s -- perl -e 'my $t = time; sleep 2; exit(time - $t >= 2 ? 0 : 1)'
 check "perl sleeps as long as it wants" [ $status = 0 ]
 finish
