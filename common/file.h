@@ -110,6 +110,8 @@ bool file_is_same(const char *a, const char *b);
 /* Whether something is there that is no plain file: a directory, a pipe, a device, which reading may not come back
  * from. */
 bool file_is_other(const char *path);
+/* As opendir; NULL without an error: there is none. Of one that cannot be opened nobody may say that it is empty. */
+DIR *file_dir_open(const char *path, struct hq_error **err);
 /* As readdir, but a directory that cannot be read on is an error, not its end. `*err` is NULL before. */
 const struct dirent *file_dir_next(DIR *dir, const char *path, struct hq_error **err);
 /* *empty for a directory without entries. An error if it cannot be read. */
@@ -118,6 +120,8 @@ struct hq_error *file_dir_is_empty(const char *path, bool *empty);
 struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool *only);
 /* mkdir -p: no error if it is there already. */
 struct hq_error *file_make_dirs(const char *path);
+/* No error if it is not there. */
+struct hq_error *file_remove(const char *path);
 /* So many directories file_make_dirs would make. */
 size_t file_count_missing(const char *path);
 /* Takes back what file_make_dirs made: removes `path` and those above it, `count` in all, up to the first that is not

@@ -45,6 +45,15 @@ bool file_is_other(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+DIR *file_dir_open(const char *path, struct hq_error **err)
+{
+    DIR *dir = opendir(path);
+
+    if (!dir && errno != ENOENT && errno != ENOTDIR)
+        *err = hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", path);
+    return dir;
+}
+
 const struct dirent *file_dir_next(DIR *dir, const char *path, struct hq_error **err)
 {
     errno = 0;
@@ -96,6 +105,13 @@ struct hq_error *file_make_dirs(const char *path)
         *slash = kept;
     }
     return NULL;
+}
+
+struct hq_error *file_remove(const char *path)
+{
+    return !unlink(path) || errno == ENOENT || errno == ENOTDIR
+               ? NULL
+               : hq_error_errno(HQ_DATA, "%s: cannot be removed", path);
 }
 
 size_t file_count_missing(const char *path)

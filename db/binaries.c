@@ -121,19 +121,21 @@ struct hq_error *binaries_keep(const char *measurements, struct binaries_kept *k
     return error;
 }
 
-void binaries_discard(const char *measurements)
+struct hq_error *binaries_discard(const char *measurements)
 {
     AUTO_FREE char *above = file_dirname(measurements), *directory = file_join(above, BINARIES_DIRECTORY);
-    DIR *open = opendir(directory);
+    struct hq_error *error = NULL;
+    DIR *open = file_dir_open(directory, &error);
 
-    for (struct dirent *entry; open && (entry = readdir(open));) {
+    for (const struct dirent *entry; open && !error && (entry = file_dir_next(open, directory, &error));) {
         AUTO_FREE char *path = file_join(directory, entry->d_name);
         size_t digits = strspn(entry->d_name, "0123456789abcdef");
 
         if (digits >= 8 && entry->d_name[digits] == '-')
-            unlink(path);
+            error = file_remove(path);
     }
     if (open)
         closedir(open);
     rmdir(directory);
+    return error;
 }

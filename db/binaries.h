@@ -29,6 +29,6 @@ struct binaries_kept {
 struct hq_error *binaries_keep(const char *measurements, struct binaries_kept *kept);
 
 /* Removes them: the files that are named as copies are, and the directory if nothing else is in it. */
-void binaries_discard(const char *measurements);
+struct hq_error *binaries_discard(const char *measurements);
 
 #endif

@@ -80,29 +80,34 @@ static void marks_deinit(struct marks *marks)
     vec_deinit(marks);
 }
 
-static void read_mark(const char *measurements, const char *name, struct marks *marks)
+static struct hq_error *read_mark(const char *measurements, const char *name, struct marks *marks)
 {
     AUTO_STR struct str text = {0};
     AUTO_FREE char *path = file_join(measurements, name);
     AUTO_ERROR struct hq_error *err = file_read_regular(path, &text, 8192);
-    char *end = err ? NULL : strchr(str_cstr(&text), '\n');
+
+    if (err) /* somebody else has fetched what it names */
+        return file_is_absent(path) ? NULL : MEM_STEAL(err);
+    char *end = strchr(str_cstr(&text), '\n');
     size_t host = end ? (size_t)(end - text.s) : 0, length = end ? strcspn(end + 1, "\n") : 0;
 
-    if (!length || end[1] != '/')
-        return;
-    vec_push(marks, (struct mark){xstrdup(path), xstrndup(text.s, host), xstrndup(end + 1, length)});
+    if (length && end[1] == '/')
+        vec_push(marks, (struct mark){xstrdup(path), xstrndup(text.s, host), xstrndup(end + 1, length)});
+    return NULL;
 }
 
-static void find_marks(const char *measurements, struct marks *marks)
+static struct hq_error *find_marks(const char *measurements, struct marks *marks)
 {
-    DIR *dir = opendir(measurements);
+    struct hq_error *err = NULL;
+    DIR *dir = file_dir_open(measurements, &err);
 
-    for (const struct dirent *e; dir && (e = readdir(dir));) {
+    for (const struct dirent *e; dir && !err && (e = file_dir_next(dir, measurements, &err));) {
         if (!strncmp(e->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)))
-            read_mark(measurements, e->d_name, marks);
+            err = read_mark(measurements, e->d_name, marks);
     }
     if (dir)
         closedir(dir);
+    return err;
 }
 
 static bool is_here(const struct mark *mark)
@@ -233,31 +238,35 @@ void elsewhere_fetch(const char *input)
     AUTO_FREE char *below = file_join(input, HQM_DIRECTORY);
     const char *measurements = file_is_dir(below) ? below : input;
     AUTO(marks_deinit) struct marks marks = {0};
+    AUTO_ERROR struct hq_error *err = find_marks(measurements, &marks);
 
-    find_marks(measurements, &marks);
+    if (err)
+        log_warn("%s; whether a part of the measurements is still elsewhere is not known", err->message);
     vec_foreach(m, &marks)
         fetch_mark(m, measurements);
 }
 
-static bool has_running(const char *directory)
+static struct hq_error *has_running(const char *directory, bool *found)
 {
-    DIR *dir = opendir(directory);
-    bool found = false;
+    struct hq_error *err = NULL;
+    DIR *dir = file_dir_open(directory, &err);
 
-    for (const struct dirent *e; dir && !found && (e = readdir(dir));) {
+    *found = false;
+    for (const struct dirent *e; dir && !*found && (e = file_dir_next(dir, directory, &err));) {
         AUTO_FREE char *path = file_join(directory, e->d_name);
-        found = in_use(path);
+        *found = in_use(path);
     }
     if (dir)
         closedir(dir);
-    return found;
+    return err;
 }
 
 struct hq_error *elsewhere_check(const char *measurements, const char *database)
 {
     AUTO(marks_deinit) struct marks marks = {0};
+    bool running;
 
-    find_marks(measurements, &marks);
+    HQ_TRY(find_marks(measurements, &marks));
     vec_foreach(m, &marks) {
         if (!is_here(m))
             return hq_error_new(
@@ -265,7 +274,10 @@ struct hq_error *elsewhere_check(const char *measurements, const char *database)
                 "a part of the recording %s is in %s on %s, and its program may still run there; name another with -o, "
                 "fetch it by `hq build %s` there, or remove %s",
                 database, m->directory, m->host, database, m->path);
-        if (is_trusted(m->directory) && has_running(m->directory))
+        if (!is_trusted(m->directory))
+            continue;
+        HQ_TRY(has_running(m->directory, &running));
+        if (running)
             return hq_error_new(
                 HQ_USAGE,
                 "the program that %s is a recording of still runs and writes to %s; name another with -o, or wait for "
@@ -275,27 +287,32 @@ struct hq_error *elsewhere_check(const char *measurements, const char *database)
     return NULL;
 }
 
-static void discard_files(const char *directory)
+static struct hq_error *discard_files(const char *directory)
 {
-    DIR *dir = opendir(directory);
+    struct hq_error *err = NULL;
+    DIR *dir = file_dir_open(directory, &err);
 
-    for (const struct dirent *e; dir && (e = readdir(dir));) {
-        if (is_data(e->d_name))
-            unlinkat(dirfd(dir), e->d_name, 0);
+    for (const struct dirent *e; dir && !err && (e = file_dir_next(dir, directory, &err));) {
+        AUTO_FREE char *path = is_data(e->d_name) ? file_join(directory, e->d_name) : NULL;
+
+        if (path)
+            err = file_remove(path);
     }
     if (dir)
         closedir(dir);
     rmdir(directory);
+    return err;
 }
 
-void elsewhere_discard(const char *measurements)
+struct hq_error *elsewhere_discard(const char *measurements)
 {
     AUTO(marks_deinit) struct marks marks = {0};
 
-    find_marks(measurements, &marks);
+    HQ_TRY(find_marks(measurements, &marks));
     vec_foreach(m, &marks) {
         if (is_here(m) && is_trusted(m->directory))
-            discard_files(m->directory);
-        unlink(m->path);
+            HQ_TRY(discard_files(m->directory));
+        HQ_TRY(file_remove(m->path));
     }
+    return NULL;
 }

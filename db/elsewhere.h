@@ -35,7 +35,8 @@ void elsewhere_fetch(const char *input);
  */
 struct hq_error *elsewhere_check(const char *measurements, const char *database);
 
-/* Removes the measurements elsewhere on this host, and their marks. */
-void elsewhere_discard(const char *measurements);
+/* Removes the measurements elsewhere on this host, and their marks. A mark that stayed would bring them into what is
+ * recorded next. */
+struct hq_error *elsewhere_discard(const char *measurements);
 
 #endif

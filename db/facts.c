@@ -2,6 +2,7 @@
 #include "db/facts.h"
 
 #include "common/file.h"
+#include "common/log.h"
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
@@ -313,7 +314,13 @@ static void add_unmeasured(struct model *m, const struct process *p, size_t coun
         if (intern_find(&seen, directory) != INTERN_NONE)
             continue;
         intern_add(&seen, directory);
-        unmeasured_read(directory, &list);
+        AUTO_ERROR struct hq_error *err = unmeasured_read(directory, &list);
+        if (err) {
+            AUTO_FREE char *text = xasprintf("%s: which programs were not measured is not all known", err->message);
+
+            log_warn("%s", text);
+            model_info(m, "warning", text);
+        }
         vec_foreach(u, &list) {
             AUTO_FREE char *text = u->times > 1 ? xasprintf("%s %llu times", u->text, (unsigned long long)u->times)
                                                 : xstrdup(u->text);

@@ -9,6 +9,7 @@
 #include "db/sources.h"
 #include "format/database.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,12 +49,28 @@ static bool is_believable(const struct stat *map, const char *measurement, const
            written + CLOCK_STEP_NS >= h->start_realtime_ns && (!has_ended(measurement, h) || written <= end);
 }
 
+/* -1: there is no such file. One that cannot be opened is told. */
+static int open_told(const char *path, int flags)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
+
+    if (fd >= 0 || errno == ENOENT || errno == ENOTDIR)
+        return fd;
+    mem_end_if_refused();
+    log_warn("%s: cannot be opened: %s; code that its process made has no names", path, strerror(errno));
+    return -1;
+}
+
 /* The map in /tmp of a measurement's process, -1 if there is none. */
 static int open_map(const char *measurement, const struct hqm_header *h)
 {
     AUTO_FREE char *path = xasprintf("/tmp/perf-%" PRIu32 ".map", h->pid);
     struct stat st;
-    int fd = sources_is_here(measurement) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+
+    /* It is somebody else's, perhaps, and then not there for us. */
+    if (!sources_is_here(measurement) || (!lstat(path, &st) && !is_believable(&st, measurement, h)))
+        return -1;
+    int fd = open_told(path, O_NOFOLLOW);
 
     if (fd >= 0 && (fstat(fd, &st) || !is_believable(&st, measurement, h))) {
         close(fd);
@@ -71,7 +88,7 @@ static char *read_end(int fd, size_t *size)
     struct stat st;
     off_t start;
     char *text;
-    ssize_t n;
+    ssize_t n = 0;
 
     *size = 0;
     if (fstat(fd, &st))
@@ -81,6 +98,8 @@ static char *read_end(int fd, size_t *size)
     while (*size < (size_t)(st.st_size - start) &&
            (n = pread(fd, text + *size, (size_t)(st.st_size - start) - *size, start + (off_t)*size)) > 0)
         *size += (size_t)n;
+    if (n < 0)
+        log_warn("names of code that a process made cannot all be read: %s", strerror(errno));
     if (start) {
         char *newline = memchr(text, '\n', *size);
         size_t cut = newline ? (size_t)(newline + 1 - text) : *size;
@@ -168,14 +187,15 @@ static bool may_be_named(const char *name)
     if (!pid || len <= suffix || strcmp(name + len - suffix, HQM_SUFFIX))
         return false;
     AUTO_FREE char *path = xasprintf("/tmp/perf-%.*s.map", (int)(serial - pid - 1), pid + 1);
-    return !access(path, F_OK);
+    return !file_is_absent(path);
 }
 
 void generated_keep(const char *measurements, uint64_t launch, int rank)
 {
-    DIR *dir = opendir(measurements);
+    struct hq_error *unlisted = NULL;
+    DIR *dir = file_dir_open(measurements, &unlisted);
 
-    for (const struct dirent *e; dir && (e = readdir(dir));) {
+    for (const struct dirent *e; dir && (e = file_dir_next(dir, measurements, &unlisted));) {
         AUTO_FREE char *path = may_be_named(e->d_name) ? file_join(measurements, e->d_name) : NULL;
         struct measurement m;
 
@@ -190,6 +210,9 @@ void generated_keep(const char *measurements, uint64_t launch, int rank)
     }
     if (dir)
         closedir(dir);
+    if (unlisted)
+        log_warn("%s; names of code that processes made may be lost", unlisted->message);
+    hq_error_free(unlisted);
 }
 
 /* ---- structure ---- */
@@ -197,9 +220,7 @@ void generated_keep(const char *measurements, uint64_t launch, int rank)
 static int open_names(const char *path)
 {
     AUTO_FREE char *kept = kept_path(path);
-    int fd = open(kept, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        mem_end_if_refused();
+    int fd = open_told(kept, 0);
     struct measurement m;
     struct hq_error *err = fd < 0 ? measurement_open(path, &m) : NULL;
 
@@ -267,9 +288,7 @@ void generated_recover(const char *path, const uint64_t *addresses, size_t count
 
 void generated_recover_names(const char *map, const uint64_t *addresses, size_t count, struct structure *out)
 {
-    AUTO_CLOSE int fd = open(map, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        mem_end_if_refused();
+    AUTO_CLOSE int fd = open_told(map, 0);
 
     recover_from(fd, "[kernel]", addresses, count, out);
 }

@@ -148,6 +148,8 @@ static void look_at(size_t i, unsigned worker, void *arg)
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     (void)worker;
+    if (fd < 0)
+        mem_end_if_refused();
     l->keys[i] = hash_str(file_basename(path));
     if (fd < 0 || fstat(fd, &st) || pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
         return;

@@ -21,15 +21,14 @@ static void add_line(char *line, struct unmeasured_list *out)
     vec_push(out, (struct unmeasured){xasprintf("%s (%s)", line, tab + 1), 1});
 }
 
-static void read_file(const char *path, struct unmeasured_list *out)
+static struct hq_error *read_file(const char *path, struct unmeasured_list *out)
 {
     AUTO_STR struct str text = {0};
-    AUTO_ERROR struct hq_error *err = file_read_regular(path, &text, LARGEST);
 
-    if (err || !text.len)
-        return;
-    for (char *line = text.s, *rest = NULL; (line = strtok_r(line, "\n", &rest)); line = NULL)
+    HQ_TRY(file_read_regular(path, &text, LARGEST));
+    for (char *line = text.s, *rest = NULL; line && (line = strtok_r(line, "\n", &rest)); line = NULL)
         add_line(line, out);
+    return NULL;
 }
 
 static int by_text(const void *a, const void *b)
@@ -61,22 +60,24 @@ static void merge(struct unmeasured_list *list)
     vec_sort(list, by_times);
 }
 
-void unmeasured_read(const char *measurements, struct unmeasured_list *out)
+struct hq_error *unmeasured_read(const char *measurements, struct unmeasured_list *out)
 {
-    DIR *dir = opendir(measurements);
     size_t ending = strlen(HQM_UNMEASURED);
+    struct hq_error *err = NULL;
+    DIR *dir = file_dir_open(measurements, &err);
 
     *out = (struct unmeasured_list){0};
-    for (const struct dirent *e; dir && (e = readdir(dir));) {
+    for (const struct dirent *e; dir && !err && (e = file_dir_next(dir, measurements, &err));) {
         size_t length = strlen(e->d_name);
         AUTO_FREE char *path = file_join(measurements, e->d_name);
 
         if (length > ending && !strcmp(e->d_name + length - ending, HQM_UNMEASURED))
-            read_file(path, out);
+            err = read_file(path, out);
     }
     if (dir)
         closedir(dir);
     merge(out);
+    return err;
 }
 
 void unmeasured_deinit(struct unmeasured_list *list)

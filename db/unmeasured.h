@@ -16,9 +16,9 @@ struct unmeasured_list {
     size_t len, cap;
 };
 
-/* Those of a directory of measurements, each once, the most frequent first. No error: what cannot be read is not there.
- */
-void unmeasured_read(const char *measurements, struct unmeasured_list *out);
+/* Those of a directory of measurements, each once, the most frequent first; none where there is no directory. On an
+ * error the list is what was read before. */
+struct hq_error *unmeasured_read(const char *measurements, struct unmeasured_list *out);
 void unmeasured_deinit(struct unmeasured_list *list);
 
 #endif

@@ -30,7 +30,7 @@ enum loop_basis {
     LOOP_BY_SOURCE,     /* its statement stands there in the source, as it was when the program was linked */
     LOOP_SOURCE_GONE,   /* from here on inferred from debug information: the source was not there, */
     LOOP_SOURCE_NEWER,  /* was changed after the program was linked, */
-    LOOP_SOURCE_UNREAD, /* is in a language that is not read, is too large, or nobody wanted to, */
+    LOOP_SOURCE_UNREAD, /* is in a language that is not read, is too large, cannot be opened, or nobody wanted to, */
     LOOP_UNLIKE_SOURCE, /* or has no loop statement there: a macro, goto, a whole array, or another text */
     LOOP_BASES
 };

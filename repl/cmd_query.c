@@ -149,12 +149,13 @@ static struct hq_error *no_such(const char *word)
     suggest_init(&n.near, word, 3);
     for (int i = 0; i < VIEW_KINDS; i++)
         suggest_add(&n.near, view_words[i].name);
-    saved_each(add_near, &n);
+    AUTO_ERROR struct hq_error *unread = saved_each(add_near, &n);
     if (n.near.count)
         suggest_text(&n.near, &text);
     else
         str_addf(&text, "; the saved ones are %s", str_cstr(&n.names));
-    struct hq_error *error = hq_error_new(HQ_USAGE, "`%s` is neither a query nor a saved query%s", word, text.s);
+    struct hq_error *error = hq_error_new(HQ_USAGE, "`%s` is neither a query nor a saved query%s%s%s", word,
+                                          str_cstr(&text), unread ? "; " : "", unread ? unread->message : "");
 
     str_deinit(&n.names);
     arena_deinit(&n.arena);

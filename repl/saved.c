@@ -5,6 +5,7 @@
 #include "common/suggest.h"
 #include "common/vec.h"
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,7 +64,7 @@ static int is_query(const struct dirent *e)
     return n > strlen(suffix) && !strcmp(e->d_name + n - strlen(suffix), suffix);
 }
 
-void saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg)
+struct hq_error *saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg)
 {
     AUTO(directories_deinit) struct directories all = {0};
 
@@ -72,6 +73,8 @@ void saved_each(void (*each)(void *arg, const char *name, const char *path), voi
         struct dirent **entries;
         int n = scandir(*dir, &entries, is_query, alphasort);
 
+        if (n < 0 && errno != ENOENT && errno != ENOTDIR)
+            return hq_error_errno(HQ_DATA, "%s: its queries cannot be listed", *dir);
         for (int i = 0; i < n; i++) {
             AUTO_FREE char *path = file_join(*dir, entries[i]->d_name);
             AUTO_FREE char *name = xstrndup(entries[i]->d_name, strlen(entries[i]->d_name) - strlen(suffix));
@@ -82,6 +85,7 @@ void saved_each(void (*each)(void *arg, const char *name, const char *path), voi
         if (n >= 0)
             free(entries);
     }
+    return NULL;
 }
 
 struct search {
@@ -110,8 +114,11 @@ struct hq_error *saved_find(const char *name, char **path)
         return NULL;
     }
     suggest_init(&s.near, name, 3);
-    saved_each(look, &s);
-    if (!s.path) {
+    error = saved_each(look, &s);
+    if (s.path) {
+        hq_error_free(error);
+        error = NULL;
+    } else if (!error) {
         AUTO_STR struct str text = {0};
 
         suggest_text(&s.near, &text);

@@ -17,8 +17,9 @@ struct hq_error *saved_find(const char *name, char **path);
 /* Whether a text is the name of one. */
 bool saved_exists(const char *name);
 
-/* Calls each for every name, in the order of the search; a name may come twice. */
-void saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg);
+/* Calls each for every name, in the order of the search; a name may come twice. Ends at a directory that cannot be
+ * listed: behind it another query may be found than the one that is meant. */
+struct hq_error *saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg);
 
 /* The first comment of a saved query, to be freed; NULL if it has none. */
 char *saved_summary(const char *path);

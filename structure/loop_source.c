@@ -81,10 +81,12 @@ static bool is_source_of(struct maker *m, const struct loop_place *place, const 
 /* Where the line of a loop is from as long as no statement is found for it. */
 static uint32_t basis_without(struct maker *m, const char *path)
 {
-    uint64_t state = path && m->image->sources ? sources_state(m->image->sources, path) : SOURCE_UNREAD;
-
     if (!path)
         return LOOP_UNKNOWN;
+    if (m->image->sources)
+        sources_statements(m->image->sources, path); /* the state of one that cannot be read is known then */
+    uint64_t state = m->image->sources ? sources_state(m->image->sources, path) : SOURCE_UNREAD;
+
     return state == SOURCE_GONE     ? LOOP_SOURCE_GONE
            : state == SOURCE_NEWER  ? LOOP_SOURCE_NEWER
            : state == SOURCE_UNREAD ? LOOP_SOURCE_UNREAD
@@ -110,8 +112,8 @@ static void find_statements(struct sourcing *s)
             s->from[l] = m->origin;
         if (!path || !statements_scanner(path))
             continue;
-        book_source(m->b, path, sources_state(m->image->sources, path));
         s->of[l] = sources_statements(m->image->sources, path);
+        book_source(m->b, path, sources_state(m->image->sources, path));
         if (s->of[l] &&
             ((!s->of[l]->loops.len && !s->of[l]->rounds.len && !s->of[l]->arrays.len) || !is_source_of(m, place, path)))
             s->of[l] = NULL;

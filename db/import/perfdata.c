@@ -118,6 +118,8 @@ static FILE *kernel_symbols(uint64_t text)
     uint64_t address;
     char line[600], name[32];
 
+    if (text && !symbols)
+        mem_end_if_refused();
     while (symbols && fgets(line, sizeof line, symbols))
         if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) == 2 && address == text &&
             (!strcmp(name, "_text") || !strcmp(name, "_stext"))) {
@@ -215,10 +217,13 @@ static void name_generated(struct perfdata *f)
         AUTO(perf_map_deinit) struct perf_map map = {0};
         size_t count = sites_of(f, UINT32_MAX, (uint32_t)pids[i], addresses);
 
-        if (perfdata_generated(f->file.map.path, span, (uint32_t)pids[i], addresses, count, &map) ==
-            PERFDATA_MAP_OTHER) {
-            AUTO_FREE char *text = xasprintf(
-                "/tmp/perf-%u.map was not written by this program while it was recorded: not used", (unsigned)pids[i]);
+        enum perfdata_map is = perfdata_generated(f->file.map.path, span, (uint32_t)pids[i], addresses, count, &map);
+
+        if (is == PERFDATA_MAP_OTHER || is == PERFDATA_MAP_UNREAD) {
+            AUTO_FREE char *text = xasprintf("/tmp/perf-%u.map %s", (unsigned)pids[i],
+                                             is == PERFDATA_MAP_OTHER
+                                                 ? "was not written by this program while it was recorded: not used"
+                                                 : "cannot be opened: its names are missing");
 
             import_fact(f->im, "generated code", text);
         }

@@ -3,6 +3,7 @@
 
 #include "common/file.h"
 #include "common/mem.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -31,6 +32,10 @@ enum perfdata_map perfdata_generated(const char *path, uint64_t span_ns, uint32_
     struct stat st;
     size_t size = 0;
     ssize_t n;
+    int why = fd < 0 ? errno : 0;
+
+    if (why)
+        mem_end_if_refused();
     bool believed = fd >= 0 && !fstat(fd, &st) && is_believable(&st, path, span_ns);
 
     if (believed)
@@ -39,5 +44,7 @@ enum perfdata_map perfdata_generated(const char *path, uint64_t span_ns, uint32_
            (n = pread(fd, text + size, (size_t)st.st_size - size, (off_t)size)) > 0)
         size += (size_t)n;
     perf_map_parse(text ? text : "", size, addresses, count, out);
+    if (why && why != ENOENT && !lstat(name, &st) && is_believable(&st, path, span_ns))
+        return PERFDATA_MAP_UNREAD;
     return believed ? PERFDATA_MAP_READ : fd >= 0 ? PERFDATA_MAP_OTHER : PERFDATA_MAP_NONE;
 }

@@ -9,7 +9,7 @@
 
 #include "db/perf_map.h"
 
-enum perfdata_map { PERFDATA_MAP_NONE, PERFDATA_MAP_OTHER, PERFDATA_MAP_READ };
+enum perfdata_map { PERFDATA_MAP_NONE, PERFDATA_MAP_OTHER, PERFDATA_MAP_UNREAD, PERFDATA_MAP_READ };
 
 /*
  * The names that the map of a process has for these addresses, which are sorted, each there once. `path` is the

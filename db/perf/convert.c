@@ -252,15 +252,17 @@ static struct hq_error *write_all(struct convert *c)
 
 /* ---- a stream ---- */
 
-static void find_vdso(struct convert *c)
+static struct hq_error *find_vdso(struct convert *c)
 {
-    DIR *dir = opendir(c->directory);
+    struct hq_error *unlisted = NULL;
+    DIR *dir = file_dir_open(c->directory, &unlisted);
 
-    for (const struct dirent *e; dir && (e = readdir(dir));)
+    for (const struct dirent *e; dir && (e = file_dir_next(dir, c->directory, &unlisted));)
         if (!strncmp(e->d_name, "vdso-", 5) && !c->tasks.vdso)
             c->tasks.vdso = file_join(c->directory, e->d_name);
     if (dir)
         closedir(dir);
+    HQ_TRY(unlisted);
     struct elf *elf;
     struct hq_error *err = c->tasks.vdso ? elf_open(c->tasks.vdso, &elf) : NULL;
 
@@ -271,6 +273,7 @@ static void find_vdso(struct convert *c)
         elf_close(elf);
     }
     hq_error_free(err);
+    return NULL;
 }
 
 static void take_record(struct convert *c, const struct perf_event *e, struct perf_path *path)
@@ -326,7 +329,7 @@ static struct hq_error *convert(const char *path, bool has_old, bool *kept)
     c.prefix = dash ? xstrndup(name, (size_t)(dash - name)) : xstrdup("host");
     HQ_TRY(perf_stream_open(path, &c.stream));
     perf_tasks_init(&c.tasks);
-    find_vdso(&c);
+    HQ_TRY(find_vdso(&c));
     c.tasks.begin = begin_thread;
     c.tasks.end = end_thread;
     c.tasks.user = &c;

@@ -212,12 +212,14 @@ static bool ask_git(char name[GIT_NAME], char whole[GIT_NAME], struct history_pl
 }
 
 /* The name under which the history has a commit; else the short one. */
-static const char *known_name(const char *directory, const char *name, const char *whole, struct arena *arena)
+static struct hq_error *known_name(const char *directory, const char *name, const char *whole, struct arena *arena,
+                                   const char **out)
 {
     enum { SHORTEST = 7, ENDING = sizeof ending - 1 };
-    DIR *d = opendir(directory);
+    struct hq_error *error = NULL;
+    DIR *d = file_dir_open(directory, &error);
 
-    for (const struct dirent *e; d && (e = readdir(d));) {
+    for (const struct dirent *e; d && (e = file_dir_next(d, directory, &error));) {
         size_t n = strlen(e->d_name);
 
         if (is_file_of_history(e->d_name) && n >= SHORTEST + ENDING && !strncmp(e->d_name, whole, n - ENDING))
@@ -225,7 +227,8 @@ static const char *known_name(const char *directory, const char *name, const cha
     }
     if (d)
         closedir(d);
-    return arena_strdup(arena, name);
+    *out = arena_strdup(arena, name);
+    return error;
 }
 
 struct hq_error *history_commit_name(const char *directory, const char *name, struct arena *arena, const char **out,
@@ -241,13 +244,11 @@ struct hq_error *history_commit_name(const char *directory, const char *name, st
     if (!name && (!ask_git(of_git, whole, place) || !is_good_name(of_git)))
         return hq_error_new(HQ_USAGE, "--history wants to know which commit this is: there is no git here that could "
                                       "tell, so say --commit NAME");
-    if (name) {
-        clock_gettime(CLOCK_REALTIME, &now);
-        /* Commits that a script checks one after the other come in one second. */
-        place->order = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    } else {
-        *out = known_name(directory, of_git, whole, arena);
-    }
+    if (!name)
+        return known_name(directory, of_git, whole, arena, out);
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* Commits that a script checks one after the other come in one second. */
+    place->order = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     return NULL;
 }
 

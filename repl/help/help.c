@@ -382,7 +382,10 @@ static bool tell_word(const char *word, struct str *out)
             s.found = true;
         }
     if (!strcasecmp(word, saved_topic)) {
-        saved_each(list_saved, out);
+        AUTO_ERROR struct hq_error *error = saved_each(list_saved, out);
+
+        if (error)
+            str_addf(out, "(%s)\n", error->message);
         s.found = true;
     }
     if (!strcasecmp(word, topics_title)) {

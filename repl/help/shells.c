@@ -22,7 +22,7 @@ static void add_word(void *arg, const char *word)
 static bool list(const char *what, struct str *out)
 {
     if (!strcmp(what, "saved"))
-        saved_each(add_saved, out);
+        hq_error_free(saved_each(add_saved, out));
     else if (!strcmp(what, "words"))
         help_each(add_word, out);
     else if (!strcmp(what, "formats"))

@@ -390,7 +390,7 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_OUTPUT_FILE:
     case EXPECTED_SCRIPT_FILE: completion_files(c); return;
     case EXPECTED_COMMAND: completion_commands(c); return;
-    case EXPECTED_SAVED_QUERY: saved_each(add_saved, c); return;
+    case EXPECTED_SAVED_QUERY: hq_error_free(saved_each(add_saved, c)); return;
     case EXPECTED_HELP_WORD: help_each(add_help_word, c); return;
     case EXPECTED_END: return;
     case EXPECTED_MARK:

@@ -280,7 +280,10 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
 
     if (place->rank > 0 && !sum.lost)
         return measured;
-    unmeasured_read(place->measurements, &list);
+    error = unmeasured_read(place->measurements, &list);
+    if (error)
+        log_warn("%s", error->message);
+    hq_error_free(error);
     tell_data(place, &sum, events, status,
               list.len || (event >= 0 && event < RECORD_EVENTS && time_elsewhere(&sum, event) >= 0.1), window);
     tell_trap(&sum, status);

@@ -152,57 +152,69 @@ static void identify_launch(struct record_place *place, struct str *identity)
     place->launch = hash_bytes(str_cstr(identity), identity->len, 0);
 }
 
-/* Removes what an earlier recording left, and nothing that is not known to be of it. */
-static void remove_recording(const struct record_place *place)
+static bool is_of_recording(const char *name)
 {
-    char *database = file_join(place->database, "hq.db");
-    DIR *directory = opendir(place->measurements);
-    struct dirent *entry;
+    static const char *const suffixes[] = {HQM_SUFFIX, ".so", HQM_UNMEASURED, HQM_NAMES, HQS_SUFFIX, HQS_DONE};
+    const char *suffix = strrchr(name, '.');
 
-    elsewhere_discard(place->measurements);
-    unlink(database);
-    free(database);
-    binaries_discard(place->measurements);
-    while (directory && (entry = readdir(directory))) {
-        const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || (strcmp(suffix, HQM_SUFFIX) && strcmp(suffix, ".so") && strcmp(suffix, HQM_UNMEASURED) &&
-                        strcmp(suffix, HQM_NAMES) && strcmp(suffix, HQS_SUFFIX) && strcmp(suffix, HQS_DONE)))
-            continue;
-        char *path = file_join(place->measurements, entry->d_name);
-        unlink(path);
-        free(path);
+    for (size_t i = 0; suffix && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!strcmp(suffix, suffixes[i]))
+            return true;
+    return false;
+}
+
+/* Removes what an earlier recording left, and nothing that is not known to be of it. What stayed would count as if the
+ * program that runs now had done it. The database comes last: it is lost only with what it was made of. */
+static struct hq_error *remove_recording(const struct record_place *place)
+{
+    AUTO_FREE char *database = file_join(place->database, "hq.db");
+    struct hq_error *error = NULL;
+    const struct dirent *entry;
+
+    HQ_TRY(elsewhere_discard(place->measurements));
+    DIR *directory = file_dir_open(place->measurements, &error);
+    while (directory && !error && (entry = file_dir_next(directory, place->measurements, &error))) {
+        AUTO_FREE char *path = is_of_recording(entry->d_name) ? file_join(place->measurements, entry->d_name) : NULL;
+        if (path)
+            error = file_remove(path);
     }
     if (directory)
         closedir(directory);
+    if (!error)
+        error = binaries_discard(place->measurements);
+    return error ? error : file_remove(database);
+}
+
+/* *found also where nobody can say that there is none. */
+static struct hq_error *find_recording(const struct record_place *place, bool *found)
+{
+    AUTO_FREE char *database = file_join(place->database, "hq.db");
+    struct hq_error *error = NULL;
+    DIR *directory = file_dir_open(place->measurements, &error);
+    const struct dirent *entry;
+
+    *found = !file_is_absent(database);
+    while (directory && !*found && (entry = file_dir_next(directory, place->measurements, &error))) {
+        const char *suffix = strrchr(entry->d_name, '.');
+        *found = (suffix && (!strcmp(suffix, HQM_SUFFIX) || !strcmp(suffix, HQS_SUFFIX))) ||
+                 !strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX));
+    }
+    if (directory)
+        closedir(directory);
+    *found |= error != NULL;
+    return error;
 }
 
 static bool has_recording(const struct record_place *place)
 {
-    DIR *directory = opendir(place->measurements);
-    struct dirent *entry;
-    bool found = !directory && !file_is_absent(place->measurements); /* nobody can say that there is none */
+    bool found;
 
-    while (directory && !found && (entry = readdir(directory))) {
-        const char *suffix = strrchr(entry->d_name, '.');
-        found = (suffix && (!strcmp(suffix, HQM_SUFFIX) || !strcmp(suffix, HQS_SUFFIX))) ||
-                !strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX));
-    }
-    if (directory)
-        closedir(directory);
-    char *database = file_join(place->database, "hq.db");
-    found |= !file_is_absent(database);
-    free(database);
+    hq_error_free(find_recording(place, &found));
     return found;
 }
 
 static struct hq_error *refuse(const struct record_place *place)
 {
-    DIR *directory = opendir(place->measurements);
-
-    if (!directory && errno != ENOENT)
-        return hq_error_errno(HQ_DATA, "%s: what it holds cannot be listed", place->measurements);
-    if (directory)
-        closedir(directory);
     return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force",
                         place->database);
 }
@@ -223,14 +235,14 @@ static int open_lock_of_life(const struct record_place *place)
     return fd;
 }
 
-static bool is_recording(const struct record_place *place)
+static struct hq_error *is_recording(const struct record_place *place, bool *held)
 {
-    int fd = open_lock_of_life(place);
-    bool held = fd >= 0 && !lock(fd, LOCK_EX | LOCK_NB);
+    AUTO_CLOSE int fd = open_lock_of_life(place);
 
-    if (fd >= 0)
-        close(fd);
-    return held;
+    *held = fd >= 0 && !lock(fd, LOCK_EX | LOCK_NB);
+    return fd < 0 ? hq_error_errno(HQ_DATA, "%s/running: whether its program still runs cannot be told",
+                                   place->measurements)
+                  : NULL;
 }
 
 /* Its processes would go on writing to files that have lost their names, and nobody would see what they measure. */
@@ -238,10 +250,12 @@ static struct hq_error *check_has_ended(const struct record_place *place)
 {
     AUTO(sources_deinit) struct source_files files = {0};
     const char *input = place->measurements;
+    bool held;
 
     HQ_TRY(sources_find(&input, 1, &files));
     struct sources_state state = sources_look(&files);
-    if (state.running || is_recording(place))
+    HQ_TRY(is_recording(place, &held));
+    if (state.running || held)
         return hq_error_new(
             HQ_USAGE, "the program that %s is a recording of still runs; name another with -o, or wait for its end",
             place->database);
@@ -292,16 +306,17 @@ static void set_begun(const struct record_place *place, int fd, bool begun)
 static struct hq_error *decide(const struct record_place *place, const char *identity, bool force, int fd)
 {
     char old[IDENTITY_ROOM] = "";
-    bool has_locks = flock(fd, LOCK_EX) == 0;
+    bool has_locks = flock(fd, LOCK_EX) == 0, found;
 
     if (pread(fd, old, sizeof old - 1, 0) < 0)
         return nothing_written(place);
     if (!strcmp(old, identity) && !is_again(place, fd))
         return NULL;
-    if (((old[0] && !has_locks) || has_recording(place)) && !force)
+    HQ_TRY(find_recording(place, &found));
+    if (((old[0] && !has_locks) || found) && !force)
         return refuse(place);
     HQ_TRY(check_has_ended(place));
-    remove_recording(place);
+    HQ_TRY(hq_error_prefix(remove_recording(place), "%s cannot be replaced; name another with -o", place->database));
     return write_identity(place, identity, fd);
 }
 
@@ -337,6 +352,8 @@ static struct hq_error *claim(struct record_place *place, const char *identity, 
         set_begun(place, fd, true);
         place->claimed = true;
         place->life = open_lock_of_life(place);
+        if (place->life < 0)
+            error = nothing_written(place);
     }
     if (!error && place->life >= 0)
         lock(place->life, LOCK_SH | LOCK_NB);

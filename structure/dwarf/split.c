@@ -20,8 +20,9 @@ static struct elf *open_package(struct dwarf *d)
     for (size_t i = 0; i < 2 && !d->package && !d->package_tried; i++) {
         AUTO_FREE char *path = xasprintf("%s.dwp", beside[i]);
 
-        if (file_exists(path))
-            hq_error_free(elf_open(path, &d->package));
+        AUTO_ERROR struct hq_error *err = file_is_absent(path) ? NULL : elf_open(path, &d->package);
+        if (err)
+            dwarf_set_problem(d, "%s", err->message);
         d->most += d->package ? 32 * (uint64_t)d->package->size : 0;
     }
     d->package_tried = true;
@@ -38,12 +39,11 @@ static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton,
 
     if (elf)
         return elf;
-    struct hq_error *err = elf_open(written, &elf);
-    if (err) {
-        hq_error_free(err);
-        err = elf_open(beside, &elf);
-    }
-    if (err && d->package)
+    bool is_there = !file_is_absent(written);
+    struct hq_error *err = elf_open(is_there ? written : beside, &elf);
+    if (err && (is_there || !file_is_absent(beside)))
+        dwarf_set_problem(d, "%s, so procedures have no inlined code", err->message);
+    else if (err && d->package)
         dwarf_set_problem(d, "split debug information %s is missing, also in %s, so procedures have no inlined code",
                           written, d->package->path);
     else if (err)

@@ -5,8 +5,10 @@
 #include "common/intern.h"
 #include "common/mem.h"
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 256 << 20 };
 
@@ -67,8 +69,8 @@ static uint64_t look_at(const struct sources *s, const char *path)
     if (!statements_scanner(path))
         return SOURCE_UNREAD;
     if (stat(path, &st))
-        return SOURCE_GONE;
-    if (!S_ISREG(st.st_mode) || st.st_size > MOST_BYTES)
+        return errno == ENOENT || errno == ENOTDIR ? SOURCE_GONE : SOURCE_UNREAD;
+    if (!S_ISREG(st.st_mode) || st.st_size > MOST_BYTES || access(path, R_OK))
         return SOURCE_UNREAD;
     if (is_newer(st.st_mtim, s->linked))
         return SOURCE_NEWER;
@@ -102,9 +104,14 @@ uint64_t sources_state(struct sources *s, const char *path)
 
 static void read_source(struct sources *s, struct source *f, const char *path)
 {
-    AUTO_ERROR struct hq_error *err = s->bytes >= MOST_OF_ALL ? NULL : file_read_regular(path, &f->text, MOST_BYTES);
+    bool is_more = s->bytes >= MOST_OF_ALL;
+    AUTO_ERROR struct hq_error *err = is_more ? NULL : file_read_regular(path, &f->text, MOST_BYTES);
 
-    if (err || !f->text.len)
+    if (err || is_more) {
+        str_clear(&f->text);
+        f->state = SOURCE_UNREAD;
+    }
+    if (!f->text.len)
         return;
     s->bytes += f->text.len;
     statements_scanner(path)(str_cstr(&f->text), f->text.len, &f->statements);
