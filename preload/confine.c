@@ -222,17 +222,12 @@ static bool is_fork(long number)
 }
 
 /* The next library's function, which may be another preloaded one's; before the start the kernel itself is asked. */
-static inline __attribute__((always_inline)) long next_syscall(long number, const long a[6])
+static long made_by_next(long number, const long a[6])
 {
     __typeof__(&syscall) real = REAL_IF_KNOWN(syscall);
 
     return real ? real(number, a[0], a[1], a[2], a[3], a[4], a[5])
                 : raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
-}
-
-static long made_by_next(long number, const long a[6])
-{
-    return next_syscall(number, a);
 }
 
 /* Of calls that have functions above, or none at all. File servers change the user of one thread so, which setuid does
@@ -276,8 +271,7 @@ EXPORT long syscall(long number, ...)
         (number == SYS_rt_sigprocmask && signal_bare_mask(a, &result)))
         return result;
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
-    if (!direct_wait(number, a, made_by_next, &result))
-        result = number == SYS_futex ? WAITING(next_syscall(number, a)) : next_syscall(number, a);
+    result = direct_call(number, a, made_by_next);
     if (execs)
         process_after_failed_exec();
     if (result == 0 && is_fork(number))

@@ -4,6 +4,7 @@
  * after ours alone they go on with the rest (whole.h).
  */
 #include "preload/export.h"
+#include "preload/waits/direct.h"
 #include "preload/waits/interruption.h"
 #include "preload/raw.h"
 #include "preload/thread.h"
@@ -66,4 +67,21 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_offset, int to, off64_t *
 {
     IN_PIECES(done, bytes, whole_is_copied(to),
               REAL(copy_file_range)(from, from_offset, to, to_offset, left(bytes, done), flags));
+}
+
+/* Those calls again, made by syscall(2) with these arguments. */
+long direct_copy(long number, const long a[6], direct_next *next)
+{
+    switch (number) {
+    case SYS_getrandom:
+        IN_PIECES(done, (size_t)a[1], true,
+                  next(number, (const long[6]){a[0] + done, (long)left((size_t)a[1], done), a[2]}));
+    case SYS_sendfile:
+        IN_PIECES(done, (size_t)a[3], whole_is_copied((int)a[0]),
+                  next(number, (const long[6]){a[0], a[1], a[2], (long)left((size_t)a[3], done)}));
+    case SYS_copy_file_range:
+        IN_PIECES(done, (size_t)a[4], whole_is_copied((int)a[2]),
+                  next(number, (const long[6]){a[0], a[1], a[2], a[3], (long)left((size_t)a[4], done), a[5]}));
+    default: return next(number, a);
+    }
 }

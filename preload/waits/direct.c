@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/waits/direct.h"
 
+#include "preload/kernel.h"
 #include "preload/waits/deadline.h"
 #include "preload/waits/interruption.h"
 #include "preload/raw.h"
@@ -8,36 +9,58 @@
 #include "preload/thread.h"
 
 #include <linux/futex.h>
+#include <linux/io_uring.h>
+#include <limits.h>
 #include <string.h>
 
 /*
- * Where the arguments have a time limit that begins with the call: it is a struct timespec, or milliseconds, or there
- * is none. Calls with a mask of signals are left alone, and those whose limit the kernel changes: who makes them has to
- * know the kernel.
+ * Which argument is a time limit that begins with the call: a struct timespec, or milliseconds; others end at a point
+ * in time, or the kernel itself leaves there what is left. And which is a mask that the call waits with, of `bytes`.
  */
-enum limit { OTHER, ENDLESS, SPAN, MILLISECONDS };
+enum limit { OTHER, AS_IT_IS, SPAN, MILLISECONDS };
 
-static enum limit limit_of(long number, const long a[6], int *at)
+struct form {
+    enum limit limit;
+    int at, mask;
+    long bytes;
+};
+
+enum { NONE = -1, MASK_BYTES = 8 };
+#define PAIRED LONG_MIN
+
+/* pselect6 has its mask in memory. */
+struct pair {
+    const void *mask;
+    size_t bytes;
+};
+
+static struct form form_of(long number, const long a[6])
 {
     switch (number) {
     case SYS_futex: /* FUTEX_WAIT alone is told how long, the others until when */
-        *at = 3;
-        return ((int)a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT ? SPAN : ENDLESS;
-    case SYS_io_getevents: *at = 4; return SPAN;
-    case SYS_io_pgetevents: *at = 4; return a[5] ? OTHER : SPAN;
-    case SYS_semtimedop: *at = 3; return SPAN;
-    case SYS_rt_sigtimedwait: *at = 2; return SPAN;
-    case SYS_epoll_pwait: *at = 3; return a[4] ? OTHER : MILLISECONDS;
+        return (struct form){((int)a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT ? SPAN : AS_IT_IS, 3, NONE, 0};
+    case SYS_io_getevents: return (struct form){SPAN, 4, NONE, 0};
+    case SYS_io_pgetevents: return (struct form){a[5] ? OTHER : SPAN, 4, NONE, 0};
+    case SYS_io_uring_enter: /* when it gives the kernel nothing, and has no time limit */
+        return (struct form){a[1] || a[3] & IORING_ENTER_EXT_ARG || a[4] ? OTHER : AS_IT_IS, 0, NONE, 0};
+    case SYS_semtimedop: return (struct form){SPAN, 3, NONE, 0};
+    case SYS_rt_sigtimedwait: return (struct form){SPAN, 2, NONE, 0};
+    case SYS_epoll_pwait: return (struct form){MILLISECONDS, 3, 4, a[5]};
+    case SYS_epoll_pwait2: return (struct form){SPAN, 3, 4, a[5]};
+    case SYS_rt_sigsuspend: return (struct form){AS_IT_IS, 0, 0, a[1]};
+    case SYS_ppoll: return (struct form){AS_IT_IS, 0, 3, a[4]};
+    case SYS_pselect6: return (struct form){AS_IT_IS, 0, 5, PAIRED};
 #ifdef SYS_poll
-    case SYS_poll: *at = 2; return MILLISECONDS;
-    case SYS_epoll_wait: *at = 3; return MILLISECONDS;
+    case SYS_poll: return (struct form){MILLISECONDS, 2, NONE, 0};
+    case SYS_epoll_wait: return (struct form){MILLISECONDS, 3, NONE, 0};
+    case SYS_select:
     case SYS_pause:
 #endif
-    case SYS_ioctl: return terminal_waits((unsigned long)a[1]) ? ENDLESS : OTHER;
     case SYS_msgrcv:
     case SYS_msgsnd:
-    case SYS_semop: return ENDLESS;
-    default: return OTHER;
+    case SYS_semop: return (struct form){AS_IT_IS, 0, NONE, 0};
+    case SYS_ioctl: return (struct form){terminal_waits((unsigned long)a[1]) ? AS_IT_IS : OTHER, 0, NONE, 0};
+    default: return (struct form){OTHER, 0, NONE, 0};
     }
 }
 
@@ -53,22 +76,69 @@ static void shorten(enum limit limit, long *argument, int64_t since, struct time
     }
 }
 
-bool direct_wait(long number, const long a[6], long (*next)(long number, const long a[6]), long *result)
+/* The mask, as the C library's functions have it; NULL: none, or the kernel will not take it. */
+static const sigset_t *mask_of(const struct form *form, const long a[6], sigset_t *copy)
 {
-    int at = 0, tries = 0;
-    enum limit limit = limit_of(number, a, &at);
-    struct timespec rest;
-    int64_t since;
-    long now[6];
+    const void *mask = form->mask == NONE ? NULL : (const void *)a[form->mask];
+    long bytes = form->bytes;
 
-    if (limit == OTHER || !interruption_possible || self.clockless)
-        return false;
-    since = deadline_now();
-    *result = AGAIN_WHILE_OURS(({
-        memcpy(now, a, sizeof now);
-        if (tries++)
-            shorten(limit, &now[at], since, &rest);
-        next(number, now);
-    }));
-    return true;
+    if (mask && bytes == PAIRED) {
+        const struct pair *pair = mask;
+        if (!raw_given(&pair->mask) || !raw_given(&pair->bytes))
+            return NULL;
+        mask = pair->mask;
+        bytes = (long)pair->bytes;
+    }
+    if (bytes != MASK_BYTES || !signal_if_given(mask))
+        return NULL;
+    memset(copy, 0, sizeof *copy);
+    memcpy(copy, mask, MASK_BYTES);
+    return copy;
+}
+
+/* The arguments of the next attempt. */
+struct attempt {
+    int64_t since;
+    bool again;
+    struct timespec rest;
+    struct pair pair;
+    long now[6];
+};
+
+static const long *arguments(const struct form *form, const long a[6], const sigset_t *mask, struct attempt *attempt)
+{
+    long *now = attempt->now;
+
+    memcpy(now, a, sizeof attempt->now);
+    if (attempt->again)
+        shorten(form->limit, &now[form->at], attempt->since, &attempt->rest);
+    attempt->again = true;
+    attempt->pair = (struct pair){mask, MASK_BYTES};
+    if (mask)
+        now[form->mask] = form->bytes == PAIRED ? (long)&attempt->pair : (long)mask;
+    return now;
+}
+
+static long wait_by(long number, const struct form *form, const long a[6], direct_next *next)
+{
+    struct attempt attempt = {.since = deadline_now()};
+    sigset_t copy;
+    const sigset_t *mask = mask_of(form, a, &copy);
+
+    return mask ? AGAIN_WHILE_OURS_MASKED(mask, next(number, arguments(form, a, mask, &attempt)))
+                : AGAIN_WHILE_OURS(next(number, arguments(form, a, NULL, &attempt)));
+}
+
+long direct_call(long number, const long a[6], direct_next *next)
+{
+    struct form form;
+
+    if (self.clockless)
+        return next(number, a);
+    if (number == SYS_nanosleep || number == SYS_clock_nanosleep)
+        return direct_sleep(number, a, next);
+    form = form_of(number, a);
+    if (form.limit != OTHER && (interruption_possible || form.mask != NONE))
+        return wait_by(number, &form, a, next);
+    return number == SYS_futex ? WAITING(next(number, a)) : direct_move(number, a, next);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that wait, made by syscall(2) in place of the C library's functions: those that fail with EINTR when a handler
- * has run, whatever SA_RESTART says, are made again if the handler was ours alone.
+ * System calls that the program makes by syscall(2) in place of the C library's functions: what these do for calls that
+ * wait or move a part (interruption.h, whole.h) is done for them. They are no cancellation points.
  */
 #ifndef HQ_PRELOAD_WAITS_DIRECT_H
 #define HQ_PRELOAD_WAITS_DIRECT_H
 
-#include <stdbool.h>
+typedef long direct_next(long number, const long a[6]);
 
-/* Makes the call `number` with these arguments by `next`. errno and the result are those of syscall(2). False: it is
- * none of them, and was not made. */
-bool direct_wait(long number, const long a[6], long (*next)(long number, const long a[6]), long *result);
+/* Makes the call `number` with these arguments by `next`, any call. errno and the result are those of syscall(2). */
+long direct_call(long number, const long a[6], direct_next *next);
+
+/* Likewise, of those that the files have functions for: sleep.c receive.c copies.c. */
+long direct_sleep(long number, const long a[6], direct_next *next);
+long direct_move(long number, const long a[6], direct_next *next);
+long direct_copy(long number, const long a[6], direct_next *next);
 
 #endif

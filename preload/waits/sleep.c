@@ -4,6 +4,7 @@
  * they go on for the time that is left. Under CPUTIME nothing interrupts them, and the wrappers only pass through.
  */
 #include "preload/waits/deadline.h"
+#include "preload/waits/direct.h"
 #include "preload/export.h"
 #include "preload/waits/interruption.h"
 #include "preload/raw.h"
@@ -44,19 +45,37 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *re
     return error == EINTR && !until ? give_rest(rest, &left) : error;
 }
 
+/* `call` sleeps for `now`, and puts what is left into `left`. */
+#define SLEEPING(request, rest, call) \
+    ({ \
+        struct timespec left; \
+        const struct timespec *now = request; \
+        int by_now_ = AGAIN_WHILE_OURS(({ \
+            int slept_ = (int)(call); \
+            now = &left; \
+            slept_; \
+        })); \
+        if (by_now_ < 0 && errno == EINTR) \
+            errno = give_rest(rest, &left); \
+        by_now_; \
+    })
+
 EXPORT int nanosleep(const struct timespec *request, struct timespec *rest)
 {
-    struct timespec left;
-    const struct timespec *now = request;
-    int result = AGAIN_WHILE_OURS(({
-        int slept_ = REAL(nanosleep)(now, &left);
-        now = &left;
-        slept_;
-    }));
+    return SLEEPING(request, rest, REAL(nanosleep)(now, &left));
+}
 
-    if (result < 0 && errno == EINTR)
-        errno = give_rest(rest, &left);
-    return result;
+long direct_sleep(long number, const long a[6], direct_next *next)
+{
+    int first = number == SYS_nanosleep ? 0 : 2;
+    const struct timespec *request = (const struct timespec *)a[first];
+    struct timespec *rest = (struct timespec *)a[first + 1];
+
+    if (first && a[1] & TIMER_ABSTIME)
+        return AGAIN_WHILE_OURS(next(number, a));
+    return SLEEPING(request, rest,
+                    first ? next(number, (const long[6]){a[0], a[1], (long)now, (long)&left})
+                          : next(number, (const long[6]){(long)now, (long)&left}));
 }
 
 EXPORT int thrd_sleep(const struct timespec *request, struct timespec *rest)

@@ -27,7 +27,7 @@ int64_t limit_rest(int fd, int option, int64_t since)
 }
 
 /* Waits until the socket can be used, or its limit has passed. Returns what ppoll returns, *events what has come. */
-static int wait_until_ready(int fd, int option, int64_t since, uint32_t before, short *events)
+static int wait_until_ready(int fd, int option, int64_t since, uint32_t before, bool bare, short *events)
 {
     struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
     int found;
@@ -35,14 +35,16 @@ static int wait_until_ready(int fd, int option, int64_t since, uint32_t before, 
     do {
         int64_t rest = limit_rest(fd, option, since);
         struct timespec left = {rest / 1000000000, rest % 1000000000};
-        found = REAL(ppoll)(&ready, 1, rest < 0 ? NULL : &left, NULL);
+        const struct timespec *limit = rest < 0 ? NULL : &left;
+        found = bare ? (int)raw_as_libc(raw_syscall(SYS_ppoll, (long)&ready, 1, (long)limit, 0, 8, 0))
+                     : REAL(ppoll)(&ready, 1, limit, NULL);
     } while (found < 0 && interrupted_by_us(before));
     *events = ready.revents;
     return found;
 }
 
 /* The kernel begins its limit anew with each call, so what is left of it is waited for first. */
-bool limit_again(int fd, int option, int64_t since, uint32_t before)
+bool limit_again(int fd, int option, int64_t since, uint32_t before, bool bare)
 {
     int64_t rest;
     short events;
@@ -53,7 +55,7 @@ bool limit_again(int fd, int option, int64_t since, uint32_t before)
     errno = rest == 0 ? EAGAIN : EINTR;
     if (rest <= 0)
         return false;
-    int found = wait_until_ready(fd, option, since, before, &events);
+    int found = wait_until_ready(fd, option, since, before, bare, &events);
     errno = found == 0 ? EAGAIN : EINTR;
     return found > 0;
 }
@@ -135,6 +137,10 @@ static bool is_for_all(const struct whole *w, mode_t type, dev_t device)
     }
 }
 
+/* A call of three arguments, as the program has made the first. */
+#define MADE(w, name, a, b, c) \
+    ((w)->bare ? raw_as_libc(raw_syscall(SYS_##name, (long)(a), (long)(b), (long)(c), 0, 0, 0)) : REAL(name)(a, b, c))
+
 /*
  * On a socket. One of the network keeps its error for the next call where a part was moved: so it is looked for first,
  * and a call is made only where it will move something at once. A local one does not keep it; its calls wait by
@@ -151,7 +157,7 @@ static ssize_t exchange(struct whole *w, struct iovec *rest, int parts, bool *li
     if (local && w->kind >= WHOLE_WRITE)
         w->since = deadline_now();
     if (!local || *limited) {
-        int found = wait_until_ready(w->fd, option, w->since, w->before, &events);
+        int found = wait_until_ready(w->fd, option, w->since, w->before, w->bare, &events);
         if (!local && (found <= 0 || (events & POLLHUP &&
                                       (w->kind >= WHOLE_WRITE ||
                                        raw_syscall(SYS_ioctl, w->fd, FIONREAD, (long)&there, 0, 0, 0) || !there))))
@@ -159,7 +165,7 @@ static ssize_t exchange(struct whole *w, struct iovec *rest, int parts, bool *li
     }
     if (*limited)
         flags = (flags & ~MSG_WAITALL) | MSG_DONTWAIT;
-    return w->kind >= WHOLE_WRITE ? REAL(sendmsg)(w->fd, &message, flags) : REAL(recvmsg)(w->fd, &message, flags);
+    return w->kind >= WHOLE_WRITE ? MADE(w, sendmsg, w->fd, &message, flags) : MADE(w, recvmsg, w->fd, &message, flags);
 }
 
 static size_t sum_of(const struct iovec *parts, int count)
@@ -184,7 +190,7 @@ static bool move(struct whole *w, mode_t type, size_t end, size_t *moved)
     if (type == S_IFSOCK)
         more = exchange(w, rest, parts, &limited);
     else
-        more = w->kind >= WHOLE_WRITE ? REAL(writev)(w->fd, rest, parts) : REAL(readv)(w->fd, rest, parts);
+        more = w->kind >= WHOLE_WRITE ? MADE(w, writev, w->fd, rest, parts) : MADE(w, readv, w->fd, rest, parts);
     if (more <= 0)
         return false;
     *moved += (size_t)more;
@@ -219,21 +225,44 @@ static bool signal_was_kept(int fd)
 
 static bool is_for_all_messages(const struct whole *w)
 {
-    return option_of(w->fd, SO_TYPE) != SOCK_STREAM && waits(w, MSG_DONTWAIT | MSG_WAITFORONE) &&
+    return waits(w, MSG_DONTWAIT | MSG_WAITFORONE) &&
            (w->kind == WHOLE_RECEIVE || limit_rest(w->fd, SO_SNDTIMEO, w->since) < 0);
 }
 
-int whole_messages(const struct whole *w, struct mmsghdr *messages, unsigned count, struct timespec *timeout, int done)
+/* On a stream: the rest of a message. False if it stays short; none is to be moved behind such a one. */
+static bool finish_message(const struct whole *w, struct mmsghdr *message)
 {
-    const bool sends = w->kind == WHOLE_SEND;
+    struct whole one = *w;
+
+    one.parts = message->msg_hdr.msg_iov;
+    one.count = message->msg_hdr.msg_iovlen;
+    if (w->kind == WHOLE_RECEIVE && (!(w->flags & MSG_WAITALL) || message->msg_hdr.msg_control))
+        return !(w->flags & MSG_WAITALL);
+    message->msg_len = (unsigned)whole_finish(&one, message->msg_len);
+    return message->msg_len == asked(&one);
+}
+
+static int messages(const struct whole *w, struct mmsghdr *all, unsigned count, struct timespec *timeout)
+{
+    if (w->bare)
+        return (int)raw_as_libc(raw_syscall(w->kind == WHOLE_SEND ? SYS_sendmmsg : SYS_recvmmsg, w->fd, (long)all,
+                                            count, w->flags, (long)timeout, 0));
+    return w->kind == WHOLE_SEND ? REAL(sendmmsg)(w->fd, all, count, w->flags)
+                                 : REAL(recvmmsg)(w->fd, all, count, w->flags, timeout);
+}
+
+int whole_messages(const struct whole *w, struct mmsghdr *all, unsigned count, struct timespec *timeout, int done)
+{
+    const bool streams = option_of(w->fd, SO_TYPE) == SOCK_STREAM;
     int error = errno, more = 1;
 
-    if (done <= 0 || (unsigned)done >= count || !is_for_all_messages(w))
+    if (done <= 0 || !is_for_all_messages(w))
         return done;
-    while (self.call & CALL_CUT && more > 0 && (unsigned)done < count && interruption_goes_on(w->before) &&
-           (sends || signal_was_kept(w->fd))) {
-        more = sends ? REAL(sendmmsg)(w->fd, messages + done, count - (unsigned)done, w->flags)
-                     : REAL(recvmmsg)(w->fd, messages + done, count - (unsigned)done, w->flags, timeout);
+    while (self.call & CALL_CUT && more > 0) {
+        bool goes_on = (unsigned)done < count && (w->kind == WHOLE_SEND || signal_was_kept(w->fd));
+        if ((streams && !finish_message(w, &all[done - 1])) || !goes_on || !interruption_goes_on(w->before))
+            break;
+        more = messages(w, all + done, count - (unsigned)done, timeout);
         done += more > 0 ? more : 0;
     }
     errno = error;

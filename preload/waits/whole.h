@@ -28,14 +28,15 @@ struct whole {
     const struct iovec *parts;
     size_t count;
     int flags;
+    bool bare; /* made by syscall(2), so nothing here is a cancellation point */
 };
 
 /* The call has returned `result`, and our signal has come when it was at its end (CALL_CUT). Returns what the call
  * would have returned without. */
 ssize_t whole_finish(struct whole *w, ssize_t result);
 
-/* Likewise of recvmmsg and sendmmsg, which have moved `done` of `count` messages; parts are of no account. On a stream,
- * where one message may have been cut, and where sending has a time limit, for each message anew, it stays at that. */
+/* Likewise of recvmmsg and sendmmsg, which have moved `done` of `count` messages, on a stream perhaps the last of them
+ * in part; parts are of no account. Where sending has a time limit, for each message anew, it stays at that. */
 int whole_messages(const struct whole *w, struct mmsghdr *messages, unsigned count, struct timespec *timeout, int done);
 
 /* As many of these bytes as one call moves at most. */
@@ -56,6 +57,6 @@ int64_t limit_rest(int fd, int option, int64_t since);
 
 /* A call on a socket that was made first at `since` has failed with EINTR: should it be made again? Without a time
  * limit the kernel has done that already. */
-bool limit_again(int fd, int option, int64_t since, uint32_t before);
+bool limit_again(int fd, int option, int64_t since, uint32_t before, bool bare);
 
 #endif

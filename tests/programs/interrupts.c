@@ -9,8 +9,6 @@
 #include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/aio_abi.h>
-#include <linux/futex.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
@@ -41,6 +39,8 @@ static mqd_t messages;
 static sem_t semaphore;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+#include "numbered_calls.h"
 
 static double now(void)
 {
@@ -244,25 +244,6 @@ static int do_semtimedop(void)
     return semtimedop(semaphores, &b, 1, &wait_for);
 }
 
-static int do_futex_by_number(void)
-{
-    static int word;
-    return (int)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &wait_for, NULL, 0);
-}
-static int do_getevents_by_number(void)
-{
-    static aio_context_t events;
-    struct io_event event;
-    if (!events && syscall(SYS_io_setup, 1, &events)) /* an emulator may have no such calls */
-        return nanosleep(&wait_for, NULL);
-    return (int)syscall(SYS_io_getevents, events, 1, 1, &event, &wait_for);
-}
-static int do_epoll_by_number(void)
-{
-    struct epoll_event e;
-    return (int)syscall(SYS_epoll_pwait, epoll, &e, 1, ms, NULL, 8);
-}
-
 static int do_aio_suspend(void)
 {
     static char c;
@@ -329,7 +310,11 @@ static const struct { const char *name; int (*call)(void); int error; } calls[] 
     { "write", do_write, EAGAIN }, { "writev", do_writev, EAGAIN }, { "send", do_send, EAGAIN },
     { "sendto", do_sendto, EAGAIN }, { "sendmsg", do_sendmsg, EAGAIN }, { "sendmmsg", do_sendmmsg, EAGAIN },
     { "futex by number", do_futex_by_number, ETIMEDOUT }, { "io_getevents by number", do_getevents_by_number, 0 },
-    { "epoll_pwait by number", do_epoll_by_number, 0 },
+    { "epoll_pwait by number", do_epoll_by_number, 0 }, { "nanosleep by number", do_nanosleep_by_number, 0 },
+    { "clock_nanosleep by number", do_sleep_on_by_number, 0 }, { "ppoll by number", do_ppoll_by_number, 0 },
+    { "ppoll by number, masked", do_ppoll_by_number_masked, 0 }, { "pselect6 by number", do_pselect_by_number, 0 },
+    { "epoll_pwait2 by number", do_epoll_pwait2_by_number, 0 }, { "read by number", do_read_by_number, EAGAIN },
+    { "accept4 by number", do_accept_by_number, EAGAIN }, { "write by number", do_write_by_number, EAGAIN },
 };
 /* clang-format on */
 

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <termios.h>
 #include <unistd.h>
@@ -71,6 +72,81 @@ static ssize_t do_recvmsg(void)
     struct iovec parts[PARTS];
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
     return recvmsg(end, &message, MSG_WAITALL);
+}
+
+/* In messages, on a stream. Returns their bytes. */
+static ssize_t move_in_messages(long number, int flags)
+{
+    struct iovec parts[PARTS];
+    struct mmsghdr messages[PARTS];
+    int count = parts_of(parts);
+    ssize_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &parts[i], .msg_iovlen = 1}};
+    int moved = number == SYS_sendmmsg   ? sendmmsg(end, messages, (unsigned)count, flags)
+                : number == SYS_recvmmsg ? recvmmsg(end, messages, (unsigned)count, flags, NULL)
+                                         : (int)syscall(-number, end, messages, count, flags, NULL);
+    for (int i = 0; i < moved; i++)
+        sum += messages[i].msg_len;
+    return moved < 0 ? -1 : sum;
+}
+
+static ssize_t do_sendmmsg_stream(void)
+{
+    return move_in_messages(SYS_sendmmsg, 0);
+}
+static ssize_t do_recvmmsg_stream(void)
+{
+    return move_in_messages(SYS_recvmmsg, MSG_WAITALL);
+}
+
+/* ---- By their numbers ---- */
+
+static ssize_t by_number_write(void)
+{
+    return syscall(SYS_write, end, bytes, BYTES);
+}
+static ssize_t by_number_writev(void)
+{
+    struct iovec parts[PARTS];
+    return syscall(SYS_writev, end, parts, parts_of(parts));
+}
+static ssize_t by_number_sendto(void)
+{
+    return syscall(SYS_sendto, end, bytes, BYTES, 0, NULL, 0);
+}
+static ssize_t by_number_sendmsg(void)
+{
+    struct iovec parts[PARTS];
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
+    return syscall(SYS_sendmsg, end, &message, 0);
+}
+static ssize_t by_number_sendmmsg(void)
+{
+    return move_in_messages(-SYS_sendmmsg, 0);
+}
+static ssize_t by_number_recvfrom(void)
+{
+    return syscall(SYS_recvfrom, end, bytes, BYTES, MSG_WAITALL, NULL, NULL);
+}
+static ssize_t by_number_recvmsg(void)
+{
+    struct iovec parts[PARTS];
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)parts_of(parts)};
+    return syscall(SYS_recvmsg, end, &message, MSG_WAITALL);
+}
+static ssize_t by_number_recvmmsg(void)
+{
+    return move_in_messages(-SYS_recvmmsg, MSG_WAITALL);
+}
+static ssize_t by_number_getrandom(void)
+{
+    return syscall(SYS_getrandom, large, LARGE, 0);
+}
+static ssize_t by_number_read(void)
+{
+    return syscall(SYS_read, end, large, LARGE);
 }
 
 /* From a file of the right bytes. */
@@ -248,10 +324,24 @@ static const struct call {
     {"read of /dev/zero", do_read, from_zero, WORKS},
     {"read of /dev/urandom", do_read, from_urandom, WORKS},
     {"copy_file_range", do_copy_file_range, to_pipe, WORKS},
+    {"sendmmsg to a local stream", do_sendmmsg_stream, to_local, SENDS},
+    {"sendmmsg to the network", do_sendmmsg_stream, to_network, SENDS},
+    {"write to a pipe by number", by_number_write, to_pipe, SENDS},
+    {"writev to a local socket by number", by_number_writev, to_local, SENDS},
+    {"sendto the network by number", by_number_sendto, to_network, SENDS},
+    {"sendmsg to the network with a limit by number", by_number_sendmsg, to_network_limited, SENDS},
+    {"sendmmsg to a local stream by number", by_number_sendmmsg, to_local, SENDS},
+    {"getrandom by number", by_number_getrandom, to_pipe, WORKS},
+    {"read of /dev/zero by number", by_number_read, from_zero, WORKS},
     {"recv from a local socket", do_recv, to_local, RECEIVES},
     {"recv from a local socket with a limit", do_recv, to_limited, RECEIVES},
     {"recvmsg from a local socket", do_recvmsg, to_local, RECEIVES},
     {"recvfrom the network", do_recvfrom, to_network, RECEIVES},
     {"recvmsg from the network", do_recvmsg, to_network, RECEIVES},
     {"recv from the network with a limit", do_recv, to_network_limited, RECEIVES},
+    {"recvmmsg from a local stream", do_recvmmsg_stream, to_local, RECEIVES},
+    {"recvmmsg from the network", do_recvmmsg_stream, to_network, RECEIVES},
+    {"recvfrom the network by number", by_number_recvfrom, to_network, RECEIVES},
+    {"recvmsg from the network with a limit by number", by_number_recvmsg, to_network_limited, RECEIVES},
+    {"recvmmsg from a local stream by number", by_number_recvmmsg, to_local, RECEIVES},
 };

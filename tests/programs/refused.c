@@ -41,8 +41,6 @@ static void wait_for(void *no, int epoll, int semaphores)
     REFUSED(nanosleep(no, NULL));
     RETURNED(clock_nanosleep(CLOCK_MONOTONIC, 0, no, NULL));
     RETURNED(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, no, NULL));
-    REFUSED(epoll_pwait2(epoll, &event, 1, no, NULL));
-    REFUSED(epoll_pwait2(epoll, &event, 1, &ms, no));
     REFUSED(epoll_pwait(epoll, &event, 1, 1, no));
     REFUSED(ppoll(NULL, 0, &ms, no));
     REFUSED(pselect(0, NULL, NULL, NULL, &ms, no));
