@@ -378,6 +378,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     a.names.no_arguments = a.without.arguments;
     a.names.no_linkage = a.without.linkage;
     a.names.two_tools = a.without.two_tools;
+    a.names.one_program = a.without.regions;
     pairing_init(&a.names, sides);
     for (int i = 0; i < 2 && a.without.inlines; i++)
         note_known(&a, sides[i], i);

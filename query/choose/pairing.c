@@ -3,6 +3,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/names.h"
+#include "db/runtimes.h"
 #include "query/query.h"
 #include <string.h>
 
@@ -94,6 +95,24 @@ static uint64_t symbol_key(struct pairing *p, const struct tree *t, const struct
     return hash_combine(name, library_version(path_base(path)) ? pairing_module(p, path) : 0);
 }
 
+/* The name of the program that a scope is of; NULL: it is of a library, or that is not known. */
+static const char *program_of(const struct pairing *p, const struct tree *t, const struct hqdb_scope *s)
+{
+    if (!p->modules || p->one_program || s->module >= t->db->module_count)
+        return NULL;
+    const char *base = path_base(db_string(t->db, t->db->modules[s->module].path));
+
+    return *base == '[' || library_version(base) ? NULL : base;
+}
+
+/* Returns what tells a program from the others on both sides: its name, 0 for all that the other side has none like. */
+static uint32_t paired_program(struct pairing *p, const char *program, bool old)
+{
+    uint32_t name = intern_add(&p->texts, program);
+
+    return is_launcher(program) || map_get(&p->programs[!old], name, 0) ? name : 0;
+}
+
 static bool is_procedure(const struct hqdb_scope *s)
 {
     return s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE;
@@ -120,6 +139,38 @@ static void note_names(struct pairing *p, const struct tree *t, bool old)
         if (s->kind == SCOPE_PROCEDURE)
             map_put(&p->names_of[old], symbol_key(p, t, s, pairing_name(p, tree_text(t, s->name))), 1);
     }
+}
+
+static void note_programs(struct pairing *p, const struct tree *t, bool old)
+{
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        const struct hqdb_scope *s = tree_scope(t, i);
+        const char *program = s->kind == SCOPE_PROCEDURE ? program_of(p, t, s) : NULL;
+
+        if (program)
+            map_put(&p->programs[old], intern_add(&p->texts, program), 1);
+    }
+}
+
+/* Names that several programs have, on either side. */
+static void note_several(struct pairing *p, const struct tree *const sides[2])
+{
+    struct map first = {0};
+
+    for (int old = 0; old < 2; old++)
+        for (uint32_t i = 0; i < sides[old]->scope_count; i++) {
+            const struct hqdb_scope *s = tree_scope(sides[old], i);
+            const char *program = s->kind == SCOPE_PROCEDURE ? program_of(p, sides[old], s) : NULL;
+            bool is_new;
+
+            if (!program)
+                continue;
+            uint32_t name = pairing_name(p, tree_text(sides[old], s->name)), of = paired_program(p, program, old);
+
+            if (*map_insert(&first, name, of, &is_new) != of)
+                map_put(&p->several, name, 1);
+        }
+    map_deinit(&first);
 }
 
 /*
@@ -165,15 +216,20 @@ void pairing_init(struct pairing *p, const struct tree *const sides[2])
         note_names(p, sides[old], old);
     for (int old = 0; old < 2; old++)
         note_alike(p, sides[old]);
+    for (int old = 0; old < 2; old++)
+        note_programs(p, sides[old], old);
+    note_several(p, sides);
 }
 
 void pairing_deinit(struct pairing *p)
 {
     intern_deinit(&p->texts);
     map_deinit(&p->alike);
+    map_deinit(&p->several);
     for (int old = 0; old < 2; old++) {
         map_deinit(&p->names_of[old]);
         map_deinit(&p->spellings[old]);
+        map_deinit(&p->programs[old]);
     }
 }
 
@@ -200,9 +256,17 @@ static uint32_t shared_name_of(struct pairing *p, const struct tree *t, const st
 
 uint32_t pairing_procedure(struct pairing *p, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
-    uint32_t name = shared_name_of(p, t, s, old);
+    uint32_t name = shared_name_of(p, t, s, old), of;
+    const char *program = map_get(&p->several, name, 0) ? program_of(p, t, s) : NULL;
 
-    return *tree_text(t, s->linkage) && !p->no_linkage && map_get(&p->alike, name, 0) ? telling_of(p, t, s) : name;
+    if (*tree_text(t, s->linkage) && !p->no_linkage && map_get(&p->alike, name, 0))
+        name = telling_of(p, t, s);
+    of = program ? paired_program(p, program, old) : 0;
+    if (!of)
+        return name;
+    AUTO_FREE char *text = xasprintf("%s\2%s", intern_str(&p->texts, name), intern_str(&p->texts, of));
+
+    return intern_add(&p->texts, text);
 }
 
 uint32_t *pairing_procedures(struct pairing *p, const struct tree *t, bool old)

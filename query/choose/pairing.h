@@ -2,7 +2,9 @@
 /*
  * Pairs the procedures of both sides of a comparison (compare.c): by qualified name, whatever demangler wrote it; by
  * linkage name where several procedures of a side share a name and both sides know the linkage name; by the name that
- * the other side has where a symbol has several (write, __write).
+ * the other side has where a symbol has several (write, __write). Procedures of one name in several programs (main of
+ * one and of its launcher) are told apart by the programs: those of one name are one, and all others but launchers, for
+ * they may have been built under another name.
  *
  * A name with arguments and one without are the same procedure if neither side has more of that name: of a static
  * procedure that is inlined everywhere, gcc gives the name without arguments and clang gives it with them. Between two
@@ -19,10 +21,13 @@ struct pairing {
     bool no_arguments; /* of names: one side does not know them */
     bool no_linkage;   /* one side does not know the linker's names */
     bool two_tools;
-    bool modules; /* private, as all below: both sides know load modules */
+    bool one_program; /* nothing tells of which program a procedure is, as of regions' bodies */
+    bool modules;     /* private, as all below: both sides know load modules */
     struct intern texts;
     struct map alike;       /* names that several procedures of a side have */
     struct map names_of[2]; /* of a side: name and load module */
+    struct map programs[2]; /* of a side: programs by their names */
+    struct map several;     /* names that procedures of several programs have */
     struct map
         spellings[2]; /* of a side: [name without arguments] -> as it is spelt, SPELT_SEVERAL if in several ways */
 };
