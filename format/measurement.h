@@ -183,12 +183,16 @@ static_assert(sizeof(struct hqm_segment) == 64, "layout");
 /*
  * Facts about the process, as pairs of texts. Keys: command (arguments, each quoted for a shell where it needs to be),
  * host, directory, executable, started as (the path of a link to it by which it was started), launcher (openmpi, mpich,
- * slurm, ...), collector (its version), warning (may occur several times: what could not be measured and why).
+ * slurm, ...), collector (its version), warning (may occur several times: what could not be measured and why),
+ * HQM_TOLD.
  */
 struct hqm_info {
     uint32_t key, value;
 }; /* offsets into the strings */
 static_assert(sizeof(struct hqm_info) == 8, "layout");
+
+/* A warning that `hq record` tells at the end, once for all processes that have it. */
+#define HQM_TOLD "told at the end"
 
 enum hqm_dimension { HQM_DIM_NONE, HQM_DIM_SECONDS, HQM_DIM_EVENTS, HQM_DIM_BYTES };
 /* DEVICE: its values are those of the commands of devices (struct hqm_command), no cell has any. */

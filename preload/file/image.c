@@ -28,6 +28,12 @@ void image_warn(const char *text)
     note("warning", text);
 }
 
+void image_warn_at_end(const char *text)
+{
+    note("warning", text);
+    note(HQM_TOLD, text);
+}
+
 static bool plain(const char *word)
 {
     return *word && !word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")];

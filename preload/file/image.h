@@ -8,5 +8,7 @@ void image_describe(void);
 
 /* Adds a warning that `info` shows. */
 void image_warn(const char *text);
+/* Likewise one that `hq record` tells when the program has ended, once for all processes. */
+void image_warn_at_end(const char *text);
 
 #endif

@@ -204,9 +204,8 @@ EXPORT void hq_exact_warn(const char *text)
     if (!guard_enter())
         return;
     if (file_ready())
-        image_warn(text);
+        image_warn_at_end(text);
     guard_leave();
-    say(text, NULL);
 }
 
 EXPORT void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount)

@@ -258,11 +258,22 @@ static void tell_trap(const struct record_sum *sum, int status)
                 "without hq, it executes another one past the C library; record it with --clock=timer\n");
 }
 
+/* Sentences of the processes, each once. */
+static void tell_told(const struct record_sum *sum)
+{
+    vec_foreach(t, &sum->told) {
+        if (t->processes > 1)
+            fprintf(stderr, "hq: in %llu processes: %s\n", (unsigned long long)t->processes, t->text);
+        else
+            fprintf(stderr, "hq: %s\n", t->text);
+    }
+}
+
 bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all,
                   const char *window)
 {
     AUTO(unmeasured_deinit) struct unmeasured_list list = {0};
-    struct record_sum sum;
+    AUTO(record_sum_deinit) struct record_sum sum = {0};
     AUTO_STR struct str note = {0};
     unsigned left = 0;
     int event = place_of(events, "CPUTIME@");
@@ -286,6 +297,7 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
     hq_error_free(error);
     tell_data(place, &sum, events, status,
               list.len || (event >= 0 && event < RECORD_EVENTS && time_elsewhere(&sum, event) >= 0.1), window);
+    tell_told(&sum);
     tell_trap(&sum, status);
     tell_programs(&list, !measured);
     if (all && sum.files && !sum.lost)

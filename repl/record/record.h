@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/opt.h"
 #include "common/str.h"
+#include "common/vec.h"
 #include "format/measurement.h"
 
 #include <stdbool.h>
@@ -165,6 +166,12 @@ int record_end_like(int status);
 enum { RECORD_EVENTS = 16 };
 
 /* Sums over the measurement files of this launch (of this rank if there is one). */
+/* A sentence that processes have left for the end (HQM_TOLD), and how many. */
+struct record_told {
+    char *text;
+    uint64_t processes;
+};
+
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
     uint64_t execed, executed; /* files of images that called exec, and of images that exec has made */
@@ -181,7 +188,9 @@ struct record_sum {
     uint64_t timer_threads;              /* though there was another clock */
     uint64_t slowed_threads;             /* that were sampled less often than asked for */
     int clock_error;                     /* why a file has no better one: the first errno value */
+    VEC(struct record_told) told;
 };
+void record_sum_deinit(struct record_sum *sum);
 
 /*
  * Adds up, notes that process `pid` has ended, by a signal unless that is 0, and what CPU time it had, and gives unused

@@ -3,6 +3,7 @@
 #include "repl/record/record.h"
 
 #include "common/file.h"
+#include "common/mem.h"
 #include "db/runtimes.h"
 #include "db/sources.h"
 #include "format/measurement.h"
@@ -91,6 +92,52 @@ static uint64_t used_bytes(const char *data, uint64_t size, struct tally *tally)
     return used;
 }
 
+/* Finds the text at `offset` among those of the file, which is not believed; NULL: there is none. */
+static const char *text_at(const char *data, uint64_t used, uint64_t offset)
+{
+    for (uint64_t at = HQM_ALIGN; at + HQM_ALIGN <= used;) {
+        const struct hqm_segment *s = (const struct hqm_segment *)(data + at);
+        bool is_one = s->magic == HQM_SEGMENT_MAGIC && s->bytes >= HQM_ALIGN && s->bytes <= used - at;
+        uint64_t room = is_one ? s->bytes - sizeof *s : 0, from = is_one ? offset - s->first : 0;
+        const char *text = (const char *)(s + 1) + from;
+
+        if (is_one && s->kind == HQM_STRINGS && offset >= s->first && from < room)
+            return memchr(text, 0, room - from) ? text : NULL;
+        at += is_one && s->bytes % HQM_ALIGN == 0 ? s->bytes : HQM_ALIGN;
+    }
+    return NULL;
+}
+
+static void add_told(struct record_sum *sum, const char *text)
+{
+    vec_foreach(t, &sum->told) {
+        if (!strcmp(t->text, text)) {
+            t->processes++;
+            return;
+        }
+    }
+    vec_push(&sum->told, (struct record_told){xstrdup(text), 1});
+}
+
+/* The sentences of a process. Facts stand in few segments, at the beginning of the file. */
+static void collect_told(const char *data, uint64_t used, struct record_sum *sum)
+{
+    for (uint64_t at = HQM_ALIGN; at + HQM_ALIGN <= used;) {
+        const struct hqm_segment *s = (const struct hqm_segment *)(data + at);
+        bool is_one = s->magic == HQM_SEGMENT_MAGIC && s->bytes >= HQM_ALIGN && s->bytes <= used - at;
+        bool has_facts = is_one && s->kind == HQM_INFO && s->record_size >= sizeof(struct hqm_info);
+        uint64_t room = has_facts ? (s->bytes - sizeof *s) / s->record_size : 0;
+
+        for (uint64_t i = 0; i < s->count && i < room; i++) {
+            const struct hqm_info *fact = (const struct hqm_info *)((const char *)(s + 1) + i * s->record_size);
+            const char *key = text_at(data, used, fact->key), *value = text_at(data, used, fact->value);
+            if (key && value && !strcmp(key, HQM_TOLD))
+                add_told(sum, value);
+        }
+        at += is_one && s->bytes % HQM_ALIGN == 0 ? s->bytes : HQM_ALIGN;
+    }
+}
+
 static void add(const struct record_place *place, const char *path, int fd, char *data, uint64_t size, pid_t pid,
                 int signal, struct record_sum *sum)
 {
@@ -125,6 +172,7 @@ static void add(const struct record_place *place, const char *path, int fd, char
     sum->failed_commands += header->loss[HQM_LOSS_FAILED];
     struct tally tally = {0};
     uint64_t used = used_bytes(data, size, &tally);
+    collect_told(data, used, sum);
     sum->counted += tally.counted;
     sum->commands += tally.commands;
     sum->queues += tally.queues;
@@ -190,6 +238,13 @@ static struct hq_error *add_directory(const struct record_place *place, const ch
     }
     closedir(directory);
     return err;
+}
+
+void record_sum_deinit(struct record_sum *sum)
+{
+    vec_foreach(t, &sum->told)
+        free(t->text);
+    vec_deinit(&sum->told);
 }
 
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum)

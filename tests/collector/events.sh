@@ -59,6 +59,8 @@ hidden() { echo "$(grep -c "^hq: libin_front.so, which is preloaded before the c
 record -e ALLOC -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
 check "an allocator in front: what it hides is told" [ "$status:$(hidden malloc):$(value 'count ALLOC_CALLS' | awk '{ print ($1 < 1000) }')" = 0:1:1:1 ]
 check "by info, too" [ "$("$HQ" "$DB" info </dev/null | grep -c '^warning  *libin_front.so, which is preloaded before the collector, has malloc: ')" = 1 ]
+record -e ALLOC -- sh -c "export LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD; for i in 1 2 3; do $TMP/mallocs; done"
+check "of several processes in one sentence" [ "$(grep 'before the collector' "$TMP/err" | sed 's/ has .*//')" = "hq: in 3 processes: libin_front.so, which is preloaded before the collector," ]
 record -e IO -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
 check "and functions of IO" [ "$status:$(hidden readv)" = 0:1:1 ]
 record -e LOCK -- sh -c "LD_PRELOAD=$TMP/libin_front.so:\$LD_PRELOAD exec $TMP/mallocs"
