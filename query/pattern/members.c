@@ -71,8 +71,11 @@ static struct hq_error *take_lines(struct group_members *g, const struct group_p
     if (any)
         return NULL;
     if (query_setting(g->env, SETTING_STRICT))
-        return place_error(&part->place, NULL, "no line of this database is one of these");
-    AUTO_FREE char *why = xasprintf("no line of `%s` is one of those named", part->pattern.text);
+        return place_error(&part->place, NULL,
+                           t->old ? "a comparison has no lines" : "no line of this database is one of these");
+    AUTO_FREE char *why = t->old ? xasprintf("a comparison has no lines: those of `%s` count for nothing in it",
+                                             part->pattern.text)
+                                 : xasprintf("no line of `%s` is one of those named", part->pattern.text);
 
     members_note(g, "group %s: %s", g->group->name, why);
     if (!g->unknown)
