@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Target regions that run on the host, regions that are written in tasks, and work of a runtime's threads of which no region is known.
+# Target regions that run on the host, regions that are written in tasks, tasks that a jump or a fork leaves behind, and work of a runtime's threads of which
+# no region is known.
 . tests/collector/lib.sh
 
 # rows QUERY: what it answers, without the header.
@@ -81,6 +82,86 @@ within() {
     check "$1: its procedure is not recursive" [ "$("$HQ" "$DB" 'tree all as table' 2>>"$TMP/err" | grep -c recursive)" = 0 ]
 }
 
+# Tasks that were created before a fork and run behind it: their places are none of the child's. libomp's child has no tasks.
+cat >"$TMP/forked.c" <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "burn.h"
+static volatile int done, go;
+
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) {
+        for (int i = 0; i < 2; i++)
+#pragma omp task
+        {
+            burn(0.05);
+            done++;
+        }
+        pid_t child = fork();
+#pragma omp taskwait
+        if (!child) {
+            printf("%d\n", done);
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        go = 1;
+    } else {
+        while (!go)
+            usleep(1000);
+    }
+    printf("%d\n", done);
+    return 0;
+}
+C
+# Jumps out of tasks leave nothing behind for those that follow. libgomp hangs by them, without hq too.
+cat >"$TMP/jumped.c" <<'C'
+#include <setjmp.h>
+#include "burn.h"
+static jmp_buf back;
+static __attribute__((noinline)) void leave(int i)
+{
+#pragma omp task firstprivate(i)
+    longjmp(back, i + 1);
+#pragma omp taskwait
+}
+static __attribute__((noinline)) void later(void)
+{
+#pragma omp task
+    {
+        burn(0.1);
+        __asm__ volatile("");
+    }
+#pragma omp taskwait
+    __asm__ volatile("");
+}
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    {
+        for (volatile int i = 0; i < 40; i++)
+            if (!setjmp(back))
+                leave(i);
+        later();
+    }
+    return 0;
+}
+C
+left_behind() {
+    record -e CPUTIME@500/s -- "$TMP/left"
+    if [ $1 = gcc ]; then
+        check "libgomp: tasks run behind a fork" [ "$status $(tr '\n' ' ' <"$TMP/out")" = "0 2 2 " ]
+        check "libgomp: what they do is of no place of the parent's" sound
+    else
+        check "libomp: a task behind jumps out of others is below the call that creates it" holds "$(rows 'tree of later all columns cputime' | awk -F, '$3 ~ /^task at/ { s += $NF } END { print s + 0 }') > 0.09"
+    fi
+}
+
 for compiler in gcc clang; do
     options="-g -fopenmp -Itests/programs"
     for level in -O0 -O2; do
@@ -91,6 +172,8 @@ for compiler in gcc clang; do
         targets "$compiler $level"
     done
     $compiler -O2 $options -o "$TMP/within" "$TMP/within.c" && within $compiler
+    [ $compiler = gcc ] && left=forked || left=jumped
+    $compiler -O1 $options -o "$TMP/left" "$TMP/$left.c" && left_behind $compiler
 done
 if [ $compiler = clang ] && [ -x "$TMP/within" ]; then
     OMP_TOOL=disabled OMP_NUM_THREADS=2 record -e CPUTIME@500/s -- "$TMP/targets"
