@@ -329,7 +329,7 @@ static void tell(struct shown_name *name, const char *difference, const char *do
 
     if (least <= room || length > (room > name->room / 2 ? room : name->room / 2))
         text_fit(&text, name->name, least > room ? room : least > left ? least : left, dots);
-    else if (!strncmp(last, "operator", 8) || strchr("{<(", *last))
+    else if (str_begins(last, "operator") || strchr("{<(", *last))
         text_fit(&text, name->name, least, dots); /* says nothing alone */
     else
         add_outermost_and_last(&text, name->name, last, length, room, dots);

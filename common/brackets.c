@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/brackets.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,7 +20,7 @@ size_t name_operator(const char *name, const char *s)
         "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "->", "<",  ">",  "=",
         "+",   "-",   "*",   "/",   "%",  "^",  "&",  "|",  "~",  "!",  ",",  NULL};
     for (size_t i = 0; symbols[i]; i++)
-        if (!strncmp(s, symbols[i], strlen(symbols[i])))
+        if (str_begins(s, symbols[i]))
             return strlen(symbols[i]);
     return 0;
 }

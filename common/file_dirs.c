@@ -2,6 +2,7 @@
 /* Directories and locks of file.h. */
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -75,7 +76,7 @@ struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool 
         return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", path);
     while (*only && (e = file_dir_next(dir, path, &err)))
         if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            *only = prefix && !strncmp(e->d_name, prefix, strlen(prefix));
+            *only = prefix && str_begins(e->d_name, prefix);
     closedir(dir);
     return err;
 }

@@ -2,6 +2,7 @@
 #include "common/names.h"
 #include "common/brackets.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -19,15 +20,15 @@ static size_t tail_length(const char *s)
     while (*s) {
         size_t n = 0;
 
-        if (!strncmp(s, " [", 2)) {
+        if (str_begins(s, " [")) {
             const char *end = strchr(s, ']');
 
             n = end ? (size_t)(end + 1 - s) : 0;
-        } else if (!strncmp(s, " requires ", 10) || (*s == '@' && s[1])) {
+        } else if (str_begins(s, " requires ") || (*s == '@' && s[1])) {
             n = strlen(s);
         }
         for (size_t i = 0; !n && *words[i]; i++)
-            if (!strncmp(s, words[i], strlen(words[i])))
+            if (str_begins(s, words[i]))
                 n = strlen(words[i]);
         if (!n)
             break;
@@ -72,7 +73,7 @@ static struct scan scan_name(const char *name, const char *end)
             size_t tail = *s == '(' ? tail_length(close + 1) : 0;
             if (*s == '(' && !close[1 + tail])
                 r.arguments = s;
-            s = tail && !strncmp(close + 1 + tail, "::", 2) ? close + tail : close;
+            s = tail && str_begins(close + 1 + tail, "::") ? close + tail : close;
         } else if ((converting |= converts(name, s))) {
             continue;
         } else if (*s == ' ' && s[1] != '<' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
@@ -107,7 +108,7 @@ static const char *within_declarator(const char *name, size_t *length, size_t *n
 
         for (const char *t = own, *end; t < close; t = end + 1) {
             end = name_operator(name, t) ? t + name_operator(name, t) - 1 : name_bracket_end(name, t);
-            if (!end && (*t == '*' || *t == '&') && (t == own || !strncmp(t - 2, "::", 2)))
+            if (!end && (*t == '*' || *t == '&') && (t == own || str_begins(t - 2, "::")))
                 own = t + 1;
             if (end && *t == '(' && end + 1 + tail_length(end + 1) >= close)
                 arguments = t;
@@ -130,7 +131,7 @@ static const char *const clones[] = {".isra.", ".part.", ".constprop.", ".cold",
 static bool begins_with_one_of(const char *s, const char *const *prefixes)
 {
     for (; *prefixes; prefixes++)
-        if (!strncmp(s, *prefixes, strlen(*prefixes)))
+        if (str_begins(s, *prefixes))
             return true;
     return false;
 }
@@ -292,7 +293,7 @@ bool name_matches_glob(const char *name, const char *glob)
 
 bool path_ends(const char *path, const char *word)
 {
-    while (!strncmp(word, "./", 2) || !strncmp(word, "../", 3))
+    while (str_begins(word, "./") || str_begins(word, "../"))
         word += word[1] == '/' ? 2 : 3;
 
     size_t n = strlen(path), want = strlen(word);

@@ -3,6 +3,7 @@
 #include "common/brackets.h"
 #include "common/mem.h"
 #include "common/names.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static const struct {
 /* gfortran: __module_MOD_procedure */
 static const char *fortran_procedure(const char *name)
 {
-    const char *mod = !strncmp(name, "__", 2) ? strstr(name + 2, "_MOD_") : NULL;
+    const char *mod = str_begins(name, "__") ? strstr(name + 2, "_MOD_") : NULL;
 
     return mod && mod > name + 2 && mod[5] ? mod : NULL;
 }
@@ -38,7 +39,7 @@ static void add_familiar(struct str *out, const char *name)
     while (*name) {
         size_t n = 0;
         for (size_t i = 0; !n && i < sizeof familiar / sizeof *familiar; i++)
-            if (!strncmp(name, familiar[i].spelt, strlen(familiar[i].spelt))) {
+            if (str_begins(name, familiar[i].spelt)) {
                 n = strlen(familiar[i].spelt);
                 str_add(out, familiar[i].known);
             }
@@ -56,7 +57,7 @@ struct limits {
 /* Brackets that are part of what something is called: `(anonymous namespace)`, and Go's `(*Server).Serve`. */
 static bool names(const char *name, const char *s)
 {
-    return !strncmp(s, "(anonymous", 10) || (s[1] == '*' && s > name && s[-1] == '.');
+    return str_begins(s, "(anonymous") || (s[1] == '*' && s > name && s[-1] == '.');
 }
 
 /* Adds what stands from s on before `end`, which is as deep in brackets as `depth`. */
@@ -101,7 +102,7 @@ static struct part part_of(const char *name, const char *s, size_t len)
     size_t bare = 0;
 
     /* operator<, and the brackets of Rust and of lambdas, are no template arguments. */
-    bool is_operator = len > 8 && !strncmp(s, "operator", 8);
+    bool is_operator = len > 8 && str_begins(s, "operator");
 
     if (is_operator)
         bare = 8 + name_operator(name, s + 8) + (s[8] == ' ' ? strcspn(s + 8, "<(") : 0);
@@ -134,7 +135,7 @@ static void cut(const char *name, size_t len, struct parts *out)
 
         if (symbol) {
             i += symbol - 1;
-        } else if (i >= from + 8 && !strncmp(name + i - 8, "operator", 8) && strchr(" \"", name[i])) {
+        } else if (i >= from + 8 && str_begins(name + i - 8, "operator") && strchr(" \"", name[i])) {
             break;
         } else if (close && close < name + len) {
             i = (size_t)(close - name);
@@ -153,7 +154,7 @@ static void cut(const char *name, size_t len, struct parts *out)
 
 static bool begins(const struct part *p, const char *with)
 {
-    return p->len >= strlen(with) && !strncmp(p->s, with, strlen(with));
+    return p->len >= strlen(with) && str_begins(p->s, with);
 }
 
 /* Whether a part is the hash that rustc appends to a name: h and 16 hexadecimal digits. */
@@ -178,7 +179,7 @@ static size_t find_word(const char *s, size_t len, const char *word)
 
         if (close && close < s + len)
             i = (size_t)(close - s);
-        else if (!strncmp(s + i, word, strlen(word)))
+        else if (str_begins(s + i, word))
             return i;
     }
     return len;
@@ -193,12 +194,12 @@ static void add_type(struct str *out, const char *type, size_t len)
     struct parts p;
 
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
-        if (!strncmp(s, before[i], strlen(before[i]))) {
+        if (str_begins(s, before[i])) {
             str_add(out, before[i]);
             s += strlen(before[i]);
             i = (size_t)-1;
         }
-    if (strchr("[(", *s) || !strncmp(s, "fn(", 3)) {
+    if (strchr("[(", *s) || str_begins(s, "fn(")) {
         str_add(out, s);
         return;
     }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct str {
     char *s; /* NULL while nothing was added: see str_cstr */
@@ -38,6 +39,11 @@ char *str_steal(struct str *s);
 void str_deinit(struct str *s);
 
 #define AUTO_STR __attribute__((cleanup(str_deinit)))
+
+static inline bool str_begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
 
 /*
  * One character of UTF-8 at s (n bytes are left, n > 0): its bytes (1 to 4), and in *code its code point. A byte that

@@ -5,6 +5,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include "format/measurement.h"
 
@@ -102,7 +103,7 @@ static struct hq_error *find_marks(const char *measurements, struct marks *marks
     DIR *dir = file_dir_open(measurements, &err);
 
     for (const struct dirent *e; dir && !err && (e = file_dir_next(dir, measurements, &err));) {
-        if (!strncmp(e->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)))
+        if (str_begins(e->d_name, ELSEWHERE_PREFIX))
             err = read_mark(measurements, e->d_name, marks);
     }
     if (dir)
@@ -122,8 +123,8 @@ static bool is_trusted(const char *directory)
 {
     struct stat st;
 
-    return !strncmp(file_basename(directory), ELSEWHERE_DIRECTORY, strlen(ELSEWHERE_DIRECTORY)) &&
-           !lstat(directory, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+    return str_begins(file_basename(directory), ELSEWHERE_DIRECTORY) && !lstat(directory, &st) && S_ISDIR(st.st_mode) &&
+           st.st_uid == geteuid();
 }
 
 /* ---- files ---- */
@@ -174,7 +175,7 @@ static struct hq_error *move(const char *from, const char *to)
 /* Whether a file is one that the collector writes: a measurement or the image of the vDSO. */
 static bool is_data(const char *name)
 {
-    return name[0] != '.' && (has_ending(name, HQM_SUFFIX) || (!strncmp(name, "vdso-", 5) && has_ending(name, ".so")));
+    return name[0] != '.' && (has_ending(name, HQM_SUFFIX) || (str_begins(name, "vdso-") && has_ending(name, ".so")));
 }
 
 struct hq_error *elsewhere_move(const char *directory, const char *measurements, unsigned *left)

@@ -369,8 +369,8 @@ bool facts_paths_estimated(const struct db *db, bool *as_filed)
 {
     const char *text = facts_text(db, FACT_CALL_PATHS);
 
-    *as_filed = text && !strncmp(text, FACT_AS_FILED, strlen(FACT_AS_FILED));
-    return text && !strncmp(text, "estimates", 9);
+    *as_filed = text && str_begins(text, FACT_AS_FILED);
+    return text && str_begins(text, "estimates");
 }
 
 uint64_t facts_number(const struct db *db, const char *key)

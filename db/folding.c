@@ -2,6 +2,7 @@
 #include "db/folding.h"
 
 #include "common/mem.h"
+#include "common/str.h"
 #include "db/model/model_data.h"
 #include <ctype.h>
 #include <string.h>
@@ -40,8 +41,8 @@ static bool has_lower(const char *s)
 char *mpi_name_in_c(const char *name)
 {
     AUTO_FREE char *own = NULL;
-    bool behind = !strncmp(name, "ompi_mpi_", 9); /* where MPI_Init and MPI_Finalize of Open MPI leave for by a jump */
-    bool binding = !behind && !strncmp(name, "ompi_", 5); /* its own names of what Fortran calls */
+    bool behind = str_begins(name, "ompi_mpi_"); /* where MPI_Init and MPI_Finalize of Open MPI leave for by a jump */
+    bool binding = !behind && str_begins(name, "ompi_"); /* its own names of what Fortran calls */
 
     if (behind)
         name += strlen("ompi_");
@@ -50,7 +51,7 @@ char *mpi_name_in_c(const char *name)
     if (strncasecmp(name, "mpi_", 4) || !name[4])
         return NULL;
     own = xstrdup(name);
-    if (!strncmp(own, "MPI_", 4) && has_lower(own + 4))
+    if (str_begins(own, "MPI_") && has_lower(own + 4))
         return binding ? NULL : MEM_STEAL(own);
     while (cut_end(own, "_"))
         ;

@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static uint32_t caller_of(const struct fusing *f, uint32_t frame)
 static uint32_t phase_host(const struct fusing *f, uint32_t at)
 {
     while (scope_at(f->in, node_at(f, at)->scope)->kind == SCOPE_INLINE &&
-           !strncmp(scope_name(f, node_at(f, at)->scope), "hq_phase", strlen("hq_phase")))
+           str_begins(scope_name(f, node_at(f, at)->scope), "hq_phase"))
         at = node_at(f, at)->parent;
     return at;
 }

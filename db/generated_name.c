@@ -4,6 +4,7 @@
 
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static const char *before_file(const char *text, const char *end)
             continue;
         last = at;
         for (size_t b = 0; b < sizeof beginnings / sizeof *beginnings; b++) {
-            if (!strncmp(at, beginnings[b], strlen(beginnings[b])))
+            if (str_begins(at, beginnings[b]))
                 return at;
         }
     }
@@ -59,7 +60,7 @@ static bool of_v8(const char *text, struct generated_name *out)
     /* Anonymous ones of one line differ. */
     out->name = space > text ? xstrndup(text, (size_t)(space - text))
                              : xasprintf("(anonymous %s:%u:%u)", file_basename(out->file), line, column);
-    if (!strncmp(out->file, "file://", 7))
+    if (str_begins(out->file, "file://"))
         memmove(out->file, out->file + 7, strlen(out->file + 7) + 1);
     return true;
 }
@@ -69,7 +70,7 @@ static bool of_python(const char *text, struct generated_name *out)
 {
     const char *colon;
 
-    if (strncmp(text, "py::", 4))
+    if (!str_begins(text, "py::"))
         return false;
     text += 4;
     colon = strchr(text, ':');

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/search.h"
+#include "common/str.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,7 +251,7 @@ const char *measurement_module_path(const struct measurement *m, const struct hq
     if (module->flags & HQM_MODULE_MAIN)
         for (const struct hqm_info *i; (i = measured_next(&records));)
             if (!strcmp(measurement_string(m, i->key), "started as") && *measurement_string(m, i->value) &&
-                strncmp(measurement_string(m, i->value), "/proc/", 6)) /* /proc/self/exe is now hq */
+                !str_begins(measurement_string(m, i->value), "/proc/")) /* /proc/self/exe is now hq */
                 return measurement_string(m, i->value);
     return measurement_string(m, module->path);
 }

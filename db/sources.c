@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "common/parallel.h"
 #include "common/process.h"
+#include "common/str.h"
 #include "format/measurement.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +115,7 @@ bool sources_is_here(const char *path)
     const char *name = file_basename(path);
 
     gethostname(host, sizeof host - 1);
-    return *host && !strncmp(name, host, strlen(host)) && name[strlen(host)] == '-';
+    return *host && str_begins(name, host) && name[strlen(host)] == '-';
 }
 
 struct looking {

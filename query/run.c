@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/run.h"
+#include "common/str.h"
 #include <stdarg.h>
 
 bool run_interrupted(struct run *run)
@@ -41,7 +42,7 @@ bool run_counted(const struct run *run, const char *events)
     const struct db *db = run->tree->db;
 
     for (size_t m = 0; m < db->metric_count; m++)
-        if (!strncmp(db_string(db, db->metrics[m].event), events, strlen(events)))
+        if (str_begins(db_string(db, db->metrics[m].event), events))
             return true;
     return false;
 }

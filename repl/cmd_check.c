@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/progress.h"
+#include "common/str.h"
 #include "query/grammar/words.h"
 #include "repl/check/run.h"
 #include "repl/command.h"
@@ -106,7 +107,7 @@ static void on_error(void *arg, const struct hq_error *error)
 static void tell_expectations(struct runner *r, struct check *c, const struct table *t)
 {
     vec_foreach(note, &t->notes)
-        if (strstr(*note, ": expect ") && (r->verbose || strncmp(*note, "pass", 4)))
+        if (strstr(*note, ": expect ") && (r->verbose || !str_begins(*note, "pass")))
             check_add_line(r, c, *note);
 }
 

@@ -2,6 +2,7 @@
 /* The open databases of a session (session.h). */
 #include "common/file.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/suggest.h"
 #include "db/facts.h"
 #include "db/import/import.h"
@@ -172,7 +173,7 @@ struct hq_error *session_unchanged(struct session *s)
 {
     vec_foreach(d, &s->databases) {
         enum file_change change = db_change(d->db);
-        bool own = !strncmp(d->db->path, d->path, strlen(d->path)); /* not in the cache of imports */
+        bool own = str_begins(d->db->path, d->path); /* not in the cache of imports */
 
         if (change == FILE_WRITTEN)
             return hq_error_new(HQ_DATA,

@@ -2,6 +2,7 @@
 #include "repl/saved.h"
 #include "common/arena.h"
 #include "common/file.h"
+#include "common/str.h"
 #include "common/suggest.h"
 #include "common/vec.h"
 #include <dirent.h>
@@ -145,7 +146,7 @@ char *saved_summary(const char *path)
     struct hq_error *error = file_read(path, &text, 1 << 20);
 
     hq_error_free(error);
-    if (error || strncmp(str_cstr(&text), "-- ", 3))
+    if (error || !str_begins(str_cstr(&text), "-- "))
         return NULL;
     return xstrndup(text.s + 3, strcspn(text.s + 3, "\n"));
 }

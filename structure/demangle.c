@@ -169,7 +169,7 @@ static char *read_symbol(const char *symbol, bool rust, bool *gave_up)
 /* gfortran: __module_MOD_procedure */
 static char *fortran(const char *symbol)
 {
-    const char *mark = strncmp(symbol, "__", 2) ? NULL : strstr(symbol, "_MOD_");
+    const char *mark = !str_begins(symbol, "__") ? NULL : strstr(symbol, "_MOD_");
 
     if (!mark || mark == symbol + 2 || !mark[5])
         return NULL;

@@ -4,6 +4,7 @@
 #include "structure/unpack.h"
 #include "common/guard.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include <fcntl.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void name_section(struct elf_section *s, const char *name)
     if (!name)
         return;
     s->name = name;
-    if (strncmp(name, ".zdebug_", 8))
+    if (!str_begins(name, ".zdebug_"))
         return;
     if (s->packing == ELF_PLAIN)
         s->packing = ELF_ZDEBUG;

@@ -3,6 +3,7 @@
 #include "structure/elf_kind.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -18,7 +19,7 @@ static bool is_vdso(const char *path)
 {
     const char *name = file_basename(path);
 
-    return !strcmp(path, "[vdso]") || !strncmp(name, "linux-vdso.so", 13);
+    return !strcmp(path, "[vdso]") || str_begins(name, "linux-vdso.so");
 }
 
 /* The kernel maps the whole file: the section headers at its end say how long it is. */

@@ -7,6 +7,7 @@
  * gfortran they have the directive's line, too, and the loop is taken to stand in the next one.
  */
 #include "common/search.h"
+#include "common/str.h"
 #include "structure/insn.h"
 #include "structure/tree_impl.h"
 
@@ -57,9 +58,9 @@ static enum share share_before(const struct maker *m, uint64_t address)
                              : NULL;
 
     for (size_t k = 0; callee && k < sizeof names / sizeof *names; k++)
-        if (!strncmp(callee, names[k], strlen(names[k])))
+        if (str_begins(callee, names[k]))
             return SHARE_GCC;
-    if (callee && (!strncmp(callee, "__kmpc_for_static_init", 22) || !strncmp(callee, "__kmpc_dispatch_", 16)))
+    if (callee && (str_begins(callee, "__kmpc_for_static_init") || str_begins(callee, "__kmpc_dispatch_")))
         return SHARE_CLANG;
     return SHARE_NONE;
 }
@@ -262,8 +263,8 @@ static bool asks_for_part(const struct maker *m, const struct loop_call *call)
 {
     const char *callee = callee_of(m, call);
 
-    return callee && (!strncmp(callee, "__kmpc_dispatch_next", 20) ||
-                      (!strncmp(callee, "GOMP_loop_", 10) && strstr(callee, "_next")));
+    return callee && (str_begins(callee, "__kmpc_dispatch_next") ||
+                      (str_begins(callee, "GOMP_loop_") && strstr(callee, "_next")));
 }
 
 bool tree_has_parts(const struct maker *m)

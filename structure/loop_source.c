@@ -8,6 +8,7 @@
  * Others that no statement holds (of macros, of whole arrays) keep their line, or have that of the first of several.
  */
 #include "common/search.h"
+#include "common/str.h"
 #include "structure/source/sources.h"
 #include "structure/tree_impl.h"
 #include <stdio.h>
@@ -71,7 +72,7 @@ static bool is_source_of(struct maker *m, const struct loop_place *place, const 
     /* The names of Ada's procedures are those of the packages around, too. */
     if (!line || !o->name || !strcmp(o->name, "MAIN__") || statements_scanner(path) == statements_of_ada)
         return true;
-    if (!strncmp(o->name, "operator", 8))
+    if (str_begins(o->name, "operator"))
         return sources_line_names(m->image->sources, path, line, "operator") ||
                sources_line_names(m->image->sources, path, line, "[");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(o->name, "<."), o->name);

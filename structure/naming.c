@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "structure/start.h"
 #include <string.h>
 
@@ -52,7 +53,7 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
     /* Members of what has no name outside (lambdas, local classes) have no linkage name, but a symbol that says whose
      * they are. */
     if (name && symbol && !p->dwarf->origin.linkage &&
-        (!strncmp(symbol, "_ZN", 3) || !strncmp(symbol, "_ZZ", 3) || !strncmp(symbol, "_ZS", 3))) {
+        (str_begins(symbol, "_ZN") || str_begins(symbol, "_ZZ") || str_begins(symbol, "_ZS"))) {
         AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));
         AUTO_FREE char *whole = demangled(b, plain);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/noreturn.h"
 #include "common/hash.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include "structure/insn.h"
 #include "structure/procedure.h"
@@ -60,11 +61,11 @@ static int compare_name(const void *key, const void *element)
 static bool is_check(const char *name)
 {
     size_t len = symbol_name_length(name);
-    bool aborts = len > 6 && !strncmp(name + len - 6, "_abort", 6);
+    bool aborts = len > 6 && str_begins(name + len - 6, "_abort");
 
-    return !strncmp(name, "__gnat_rcheck_", 14) || !strncmp(name, "runtime.morestack", 17) ||
-           (aborts && !strncmp(name, "__ubsan_handle_", 15)) ||
-           (!strncmp(name, "__asan_report_", 14) && !(len > 8 && !strncmp(name + len - 8, "_noabort", 8)));
+    return str_begins(name, "__gnat_rcheck_") || str_begins(name, "runtime.morestack") ||
+           (aborts && str_begins(name, "__ubsan_handle_")) ||
+           (str_begins(name, "__asan_report_") && !(len > 8 && str_begins(name + len - 8, "_noabort")));
 }
 
 static bool is_known(const char *name)
@@ -104,9 +105,9 @@ static bool never_throws(const char *name)
                                         "strlen"};
     size_t len = strcspn(name, ".@");
 
-    if (len > 8 && !strncmp(name, "_ZN", 3) && !strncmp(name + len - 4, "D", 1) && !strncmp(name + len - 2, "Ev", 2))
+    if (len > 8 && str_begins(name, "_ZN") && str_begins(name + len - 4, "D") && str_begins(name + len - 2, "Ev"))
         return name[len - 3] >= '0' && name[len - 3] <= '2';
-    if (!strncmp(name, "_ZdlPv", 6) || !strncmp(name, "_ZdaPv", 6))
+    if (str_begins(name, "_ZdlPv") || str_begins(name, "_ZdaPv"))
         return true;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (strlen(plain[i]) == len && !memcmp(plain[i], name, len))

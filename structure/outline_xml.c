@@ -248,7 +248,7 @@ static const char *without_path(const char *note, const char *path)
 {
     size_t n = strlen(path);
 
-    return !strncmp(note, path, n) && !strncmp(note + n, ": ", 2) ? note + n + 2 : note;
+    return !strncmp(note, path, n) && str_begins(note + n, ": ") ? note + n + 2 : note;
 }
 
 static void print_known(struct writing *o, const struct known *known)

@@ -7,6 +7,7 @@
 #include "structure/range.h"
 #include "structure/recover_impl.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static const char *without_path(const char *note, const char *path)
 {
     size_t len = strlen(path);
 
-    return note && !strncmp(note, path, len) && !strncmp(note + len, ": ", 2) ? note + len + 2 : note;
+    return note && !strncmp(note, path, len) && str_begins(note + len, ": ") ? note + len + 2 : note;
 }
 
 struct known_range { /* code of a procedure that the book had from the start */

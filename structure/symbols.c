@@ -3,6 +3,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static const char *bare(const char *name, size_t *len)
 {
     size_t n = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') ? 0 : underscores(name);
 
-    n += !strncmp(name + n, "ieee754_", 8) ? 8 : 0;
+    n += str_begins(name + n, "ieee754_") ? 8 : 0;
     n = n < *len ? n : 0;
     *len -= n;
     return name + n;
@@ -231,7 +232,7 @@ static size_t without_variant(const char *name, size_t len)
     const char *dot = memchr(name, '.', len);
 
     if (dot)
-        return strncmp(dot, ".resolver", 9) ? (size_t)(dot - name) : 0;
+        return !str_begins(dot, ".resolver") ? (size_t)(dot - name) : 0;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         size_t n = strlen(variants[i]);
 

@@ -9,16 +9,12 @@
 #include "common/mem.h"
 #include "common/numbers.h"
 #include "common/parallel.h"
+#include "common/str.h"
 #include "db/generated.h"
 #include "format/stream.h"
 #include "structure/callee.h"
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_prefix(const char *s, const char *prefix)
-{
-    return !strncmp(s, prefix, strlen(prefix));
-}
 
 static void collect_addresses(struct attribution *a)
 {
@@ -81,7 +77,7 @@ static void open_modules(struct attribution *a)
         w->flags = m->flags;
         base = file_basename(w->path);
         w->runtime = m->flags & TREE_GENERATED ? NULL : runtime_of_module(w->path);
-        w->is_libc = has_prefix(base, "libc.so.") || has_prefix(base, "libc-2.") || has_prefix(base, "libpthread");
+        w->is_libc = str_begins(base, "libc.so.") || str_begins(base, "libc-2.") || str_begins(base, "libpthread");
         if (m->flags & HQM_MODULE_KERNEL)
             w->file = xasprintf("%s/" HQS_KERNEL, intern_str(&t->strings, m->directory), w->build_id);
         if (m->flags & HQM_MODULE_VDSO)

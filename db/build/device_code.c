@@ -3,6 +3,7 @@
  * which they begin. */
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "db/build/devices.h"
 
 #include <ctype.h>
@@ -20,9 +21,9 @@ static const char *skip(const char *p, uint32_t *line)
 {
     const char *from = p, *end = p + 1;
 
-    if (!strncmp(p, "/*", 2))
+    if (str_begins(p, "/*"))
         end = strstr(p + 2, "*/") ? strstr(p + 2, "*/") + 2 : p + strlen(p);
-    else if (!strncmp(p, "//", 2))
+    else if (str_begins(p, "//"))
         end = p + strcspn(p, "\n");
     else if (*p == '"')
         for (; *end && *end != '\n' && end[-1] != '"'; end++)

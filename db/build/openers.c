@@ -7,6 +7,7 @@
 #include "db/build/attribution.h"
 
 #include "common/mem.h"
+#include "common/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,8 +138,7 @@ static bool creates_task(struct attribution *a, const struct tree_frame *call, c
 {
     const char *called = call->module == body->module ? modules_callee(a, call->module, call->offset) : NULL;
 
-    return called && (!strncmp(called, "__kmpc_omp_task", strlen("__kmpc_omp_task")) ||
-                      !strncmp(called, "__kmpc_taskloop", strlen("__kmpc_taskloop")));
+    return called && (str_begins(called, "__kmpc_omp_task") || str_begins(called, "__kmpc_taskloop"));
 }
 
 /* Where they do not name them, bodies are met as what the runtime calls. */

@@ -6,6 +6,7 @@
  */
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "db/build/openmp_impl.h"
 #include "db/fuse.h"
 #include <stdlib.h>
@@ -303,7 +304,7 @@ static uint32_t target_at_call(struct attribution *a, uint32_t frame)
     called = frame_name(a, calltree_frame(a->tree, entry_above(a, frame)));
     call = calltree_frame(a->tree, outside);
     statement = opener_statement(a, call->module, call->offset);
-    if (!called || strncmp(called, "GOMP_target", strlen("GOMP_target")) || statement == STRUCTURE_NONE)
+    if (!called || !str_begins(called, "GOMP_target") || statement == STRUCTURE_NONE)
         return HQDB_NONE;
 
     struct module_work *w = &a->modules[call->module];

@@ -4,6 +4,7 @@
  * who opened them, and by what calls them.
  */
 #include "common/mem.h"
+#include "common/str.h"
 #include "db/build/openmp_impl.h"
 #include <stdlib.h>
 #include <string.h>
@@ -164,11 +165,6 @@ static void note_debug_bodies(struct attribution *a)
     }
 }
 
-static bool begins_with(const char *name, const char *start)
-{
-    return name && !strncmp(name, start, strlen(start));
-}
-
 static bool is_offloaded(const struct module_work *w, uint32_t procedure)
 {
     vec_foreach(address, &w->offloaded)
@@ -183,19 +179,19 @@ static void note_called(struct attribution *a, uint32_t frame)
 {
     const struct tree_frame *f = calltree_frame(a->tree, frame);
     uint32_t procedure = procedure_at(a, f), entry = entry_above(a, frame);
-    const char *called = frame_name(a, calltree_frame(a->tree, entry)), *opener;
+    const char *name = frame_name(a, calltree_frame(a->tree, entry)), *called = name ? name : "", *opener;
     struct module_work *w = &a->modules[f->module];
     struct outlined *o = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
 
     if (!o || o->is_task || o->kind == NOT_OUTLINED)
         return;
-    if (o->kind == BODY_OF_TASK && (begins_with(called, "GOMP_target") || is_offloaded(w, procedure)))
+    if (o->kind == BODY_OF_TASK && (str_begins(called, "GOMP_target") || is_offloaded(w, procedure)))
         o->is_target = true;
-    if (o->is_target || (o->kind == BODY_OF_TASK && !begins_with(called, "GOMP_parallel") &&
-                         !begins_with(called, "GOMP_teams") && !strstr(opener_scope_name(w, procedure), OUTLINED)))
+    if (o->is_target || (o->kind == BODY_OF_TASK && !str_begins(called, "GOMP_parallel") &&
+                         !str_begins(called, "GOMP_teams") && !strstr(opener_scope_name(w, procedure), OUTLINED)))
         return;
     o->kind = BODY_OF_REGION;
-    o->is_league |= begins_with(called, "GOMP_teams") || begins_with(called, "__kmpc_fork_teams");
+    o->is_league |= str_begins(called, "GOMP_teams") || str_begins(called, "__kmpc_fork_teams");
     opener = begins_thread(a, calltree_frame(a->tree, entry))
                  ? NULL
                  : opener_name(a, calltree_frame(a->tree, entry)->parent, f->module, procedure);

@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "db/build/attribution.h"
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static uint32_t state_code(struct attribution *a, const struct tree_frame *f, co
 /* The runtimes' own functions have names where they are not stripped; in C++ such names begin with a type. */
 static bool is_inside(const char *name)
 {
-    return name_is_address(name) || !strncmp(name, "gomp_", 5) || !strncmp(name, "__kmp_", 6) ||
+    return name_is_address(name) || str_begins(name, "gomp_") || str_begins(name, "__kmp_") ||
            strstr(name, " __kmp_") || strstr(name, "kmp_flag");
 }
 

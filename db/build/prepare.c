@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "format/measurement.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static void remove_leftovers(const char *path, const char *directory)
     if (!dir)
         return;
     for (const struct dirent *e; (e = readdir(dir));) {
-        if (!strncmp(e->d_name, prefix, strlen(prefix)))
+        if (str_begins(e->d_name, prefix))
             unlinkat(dirfd(dir), e->d_name, 0);
     }
     closedir(dir);

@@ -5,6 +5,7 @@
  * own.
  */
 #include "db/import/callgrind.h"
+#include "common/str.h"
 #include "db/facts.h"
 #include "db/import/formats.h"
 #include <errno.h>
@@ -41,10 +42,10 @@ bool callgrind_sniff(const struct import_probe *p)
 
     if (p->is_dir || p->binary)
         return false;
-    if (!strncmp(p->text, "# callgrind format", 18))
+    if (str_begins(p->text, "# callgrind format"))
         return true;
     events = strstr(p->text, "\nevents:");
-    if (!events && !strncmp(p->text, "events:", 7))
+    if (!events && str_begins(p->text, "events:"))
         events = p->text;
     return events && (strstr(events, "\nfn=") || strstr(events, "\nfl=") || strstr(events, "\nob="));
 }
@@ -292,7 +293,7 @@ static struct hq_error *take_header(struct callgrind *c, const char *line, bool 
     } else if ((text = after(line, "cmd:"))) {
         c->command = import_keep(c->im, text);
     } else if ((text = after(line, "creator:"))) {
-        c->by_callgrind = !strncmp(text, "callgrind-", 10);
+        c->by_callgrind = str_begins(text, "callgrind-");
     } else if (after(line, "summary:")) {
         c->summed = true;
     } else if (c->by_callgrind && (text = after(line, "totals:"))) {

@@ -5,6 +5,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include <math.h>
 #include <string.h>
 
@@ -187,7 +188,7 @@ static bool is_runtime(const struct cg_paths *p, uint32_t function)
 {
     const char *object = file_basename(intern_str(&p->im->names, p->g->functions.data[function].object));
 
-    return import_is_runtime(name_of(p, function)) || !strncmp(object, "ld-", 3);
+    return import_is_runtime(name_of(p, function)) || str_begins(object, "ld-");
 }
 
 /* The frame below which a callee hangs: none for main below the C runtime, a THREAD for what a thread was started with.

@@ -8,6 +8,7 @@
  * Streams of devices, as PyTorch's profiler and rocprof write them, become queues of devices (chrome_devices.c).
  */
 #include "db/import/chrome.h"
+#include "common/str.h"
 #include "db/import/formats.h"
 #include "db/import/json.h"
 #include "db/import/slices.h"
@@ -162,12 +163,12 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
     if (!d || p->depth != d)
         return NULL;
     c->event = (struct event){0};
-    if (e.is_sum && !strncmp(name, "Total ", 6)) {
+    if (e.is_sum && str_begins(name, "Total ")) {
         c->sums++;
     } else if (e.slice.phase == 'M') {
         take_metadata(c, &e);
     } else if (e.category == CHROME_ABOUT_DEVICE ||
-               (e.category == CHROME_WHOLE && !strncmp(name, "PyTorch Profiler (", 18))) {
+               (e.category == CHROME_WHOLE && str_begins(name, "PyTorch Profiler ("))) {
         c->ignored++;
     } else if (e.has_ts && e.slice.phase && strchr("BEX", (int)e.slice.phase)) {
         e.slice.thread = thread_of(c, e.pid, e.tid);

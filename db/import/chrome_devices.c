@@ -3,6 +3,7 @@
 #include "db/import/chrome.h"
 
 #include "common/mem.h"
+#include "common/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ enum chrome_category chrome_category(const char *text, size_t len)
 bool chrome_is_device(const char *process)
 {
     return !strcmp(process, "COPY") ||
-           (!strncmp(process, "GPU", 3) && process[3] && strspn(process + 3, "0123456789") == strlen(process + 3));
+           (str_begins(process, "GPU") && process[3] && strspn(process + 3, "0123456789") == strlen(process + 3));
 }
 
 void chrome_queue(struct chrome_devices *d, struct import *im, uint32_t profile, const char *process, uint32_t pid)
@@ -77,7 +78,7 @@ static char *shown_name(const char *name, uint16_t *kind)
 
     *kind = HQM_COMMAND_COPY;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strncmp(name, rows[i].begins, strlen(rows[i].begins)))
+        if (str_begins(name, rows[i].begins))
             return xstrdup(rows[i].shown);
     *kind = HQM_COMMAND_KERNEL;
     return xasprintf("[kernel %s]", name);

@@ -6,6 +6,7 @@
  * writes it, and below austin's header "app.py:run:12" are line 12 of run.
  */
 #include "db/import/floats.h"
+#include "common/str.h"
 #include "db/import/formats.h"
 #include "db/import/input.h"
 #include <math.h>
@@ -160,7 +161,7 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
         long double value, before;
         char *end = len ? value_of(line, len, &value) : NULL;
 
-        f->austin |= !strncmp(line, "# austin:", 9);
+        f->austin |= str_begins(line, "# austin:");
         if (!len || is_comment(line))
             continue;
         if (!end)

@@ -4,6 +4,7 @@
  * own; what stands between it and its procedure (loops, inlined functions, the line) is the place of the frame.
  */
 #include "common/hash.h"
+#include "common/str.h"
 #include "db/import/hpct.h"
 #include <string.h>
 
@@ -74,7 +75,7 @@ static const char *unnamed(struct hpct *h, const struct hpct_node *n, const stru
 
 static const char *function_name(struct hpct *h, const struct hpct_node *n, const struct hpct_function *f)
 {
-    if (f && f->name && *f->name && strncmp(f->name, UNKNOWN, strlen(UNKNOWN)))
+    if (f && f->name && *f->name && !str_begins(f->name, UNKNOWN))
         return own_name(h, f->name, f->module ? f->module : n->module);
     return unnamed(h, n, f);
 }

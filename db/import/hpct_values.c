@@ -8,6 +8,7 @@
  * left out.
  */
 #include "db/import/hpct.h"
+#include "common/str.h"
 #include <math.h>
 #include <string.h>
 
@@ -255,7 +256,7 @@ static uint32_t traced_metric(const struct hpct *h, const struct survey *surveys
 
         if (surveys[m].total == 0)
             continue;
-        if (!strncmp(name, "REALTIME", 8) || !strncmp(name, "CPUTIME", 7))
+        if (str_begins(name, "REALTIME") || str_begins(name, "CPUTIME"))
             return m;
         first = first == HQDB_NONE ? m : first;
     }

@@ -9,6 +9,7 @@
  * otherwise the file is damaged.
  */
 #include "db/import/perf.h"
+#include "common/str.h"
 #include "db/import/formats.h"
 #include "db/import/input.h"
 #include "db/import/target.h"
@@ -100,7 +101,7 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
     if (h->event)
         str_addn(&name, h->event, h->event_len);
     for (size_t i = 0; i < 2; i++)
-        clock |= !strncmp(str_cstr(&name), clocks[i], strlen(clocks[i]));
+        clock |= str_begins(str_cstr(&name), clocks[i]);
     if (!h->has_period)
         str_add(&name, h->event ? "_samples" : "samples");
     else if (!h->event)

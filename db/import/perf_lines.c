@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kinds of lines of `perf script`: header, frame, source place (perf.h). */
 #include "db/import/perf.h"
+#include "common/str.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const char *parse_ids(const char *p, struct perf_header *h)
 {
     char *end;
 
-    p += !strncmp(p, "-1 ", 3);
+    p += str_begins(p, "-1 ");
     if (!is_digit(*p))
         return NULL;
     h->tid = (uint32_t)strtoul(p, &end, 10);
@@ -139,7 +140,7 @@ static size_t without_offset(const char *text, size_t len)
 {
     const char *plus = memrchr(text, '+', len), *end = text + len;
 
-    return plus && plus > text && end - plus > 3 && !strncmp(plus, "+0x", 3) &&
+    return plus && plus > text && end - plus > 3 && str_begins(plus, "+0x") &&
                    strspn(plus + 3, "0123456789abcdef") == (size_t)(end - plus) - 3
                ? (size_t)(plus - text)
                : len;
@@ -219,5 +220,5 @@ bool perf_parse_source(const char *line, const char **file, size_t *file_len, ui
     *number = (uint32_t)strtoul(colon + 1, &end, 10);
     *file = p;
     *file_len = (size_t)(colon - p);
-    return !*end || !strncmp(end, " (", 2);
+    return !*end || str_begins(end, " (");
 }

@@ -334,8 +334,8 @@ uint32_t import_metric(struct import *im, const char *event, const char *descrip
     AUTO_STR struct str own = {0};
 
     vec_foreach(m, &im->metrics)
-        if (!strncmp(m->event, event, strlen(event)) && m->format == im->format && m->dimension == dimension &&
-            m->scale == scale && (!m->event[strlen(event)] || m->event[strlen(event)] == ':'))
+        if (str_begins(m->event, event) && m->format == im->format && m->dimension == dimension && m->scale == scale &&
+            (!m->event[strlen(event)] || m->event[strlen(event)] == ':'))
             return m->id;
     str_add(&own, event);
     if (taken(im, event))

@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/progress.h"
+#include "common/str.h"
 #include "db/perf/measure.h"
 #include "db/perf/stream.h"
 #include "db/perf/tasks.h"
@@ -258,7 +259,7 @@ static struct hq_error *find_vdso(struct convert *c)
     DIR *dir = file_dir_open(c->directory, &unlisted);
 
     for (const struct dirent *e; dir && (e = file_dir_next(dir, c->directory, &unlisted));)
-        if (!strncmp(e->d_name, "vdso-", 5) && !c->tasks.vdso)
+        if (str_begins(e->d_name, "vdso-") && !c->tasks.vdso)
             c->tasks.vdso = file_join(c->directory, e->d_name);
     if (dir)
         closedir(dir);

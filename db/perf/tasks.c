@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/search.h"
+#include "common/str.h"
 #include "format/measurement.h"
 #include "format/stream.h"
 #include <linux/perf_event.h>
@@ -270,7 +271,7 @@ static void note_map(struct perf_tasks *t, const struct perf_event *e)
     p = perf_tasks_process(t, e->pid);
     make_room(p, e->start, e->start + e->length);
 
-    bool file = e->path[0] == '/' && strncmp(e->path, "//anon", 6);
+    bool file = e->path[0] == '/' && !str_begins(e->path, "//anon");
     bool vdso = !strcmp(e->path, "[vdso]");
     struct perf_mapping m = {.start = e->start, .end = e->start + e->length, .offset = e->offset};
     size_t at = first_behind(p, m.start);

@@ -20,6 +20,7 @@
 #include "query/grammar/parse.h"
 #include "query/choose/paths.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "db/facts.h"
 #include "db/runtimes.h"
 #include "query/choose/one_sided.h"
@@ -122,7 +123,7 @@ static bool is_of_team(const char *name)
     static const char by[] = "thread created by ";
 
     return !strncmp(name, by, sizeof by - 1) &&
-           (!strncmp(name + sizeof by - 1, "GOMP_", 5) || strstr(name, "kmp") || strstr(name, "libgomp"));
+           (str_begins(name + sizeof by - 1, "GOMP_") || strstr(name, "kmp") || strstr(name, "libgomp"));
 }
 
 /* Scopes that have no rows of their own: their contexts are those of what holds them. */

@@ -16,7 +16,7 @@ enum { OF_PROGRAM = 1, OF_RUNTIME = 2, OF_OPENMP = 4 };
 
 bool metric_is_elapsed(const struct db *db, uint32_t metric)
 {
-    return metric < db->metric_count && !strncmp(db_string(db, db->metrics[metric].event), "REALTIME", 8);
+    return metric < db->metric_count && str_begins(db_string(db, db->metrics[metric].event), "REALTIME");
 }
 
 bool any_is_elapsed(const struct db *db)
@@ -103,7 +103,7 @@ static void find_busy(const struct db *db, struct helpers *h)
     AUTO(map_deinit) struct map totals = {0};
 
     for (uint32_t m = 0; m < db->metric_count && metric == HQDB_NONE; m++)
-        if (!strncmp(db_string(db, db->metrics[m].event), "CPUTIME", 7))
+        if (str_begins(db_string(db, db->metrics[m].event), "CPUTIME"))
             metric = m;
     for (uint32_t p = 0; metric != HQDB_NONE && p < db->profile_count; p++)
         *map_insert(&totals, helpers_process(&db->profiles[p]), 0,

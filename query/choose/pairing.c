@@ -3,6 +3,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "db/runtimes.h"
 #include "query/query.h"
 #include <string.h>
@@ -182,7 +183,7 @@ static uint32_t telling_of(struct pairing *p, const struct tree *t, const struct
 {
     const char *linkage = name_is_structor(tree_text(t, s->name)) ? "" : tree_text(t, s->linkage);
     size_t n = strlen(linkage);
-    bool rust = n > 20 && !strncmp(linkage + n - 20, "17h", 3) && linkage[n - 1] == 'E';
+    bool rust = n > 20 && str_begins(linkage + n - 20, "17h") && linkage[n - 1] == 'E';
     AUTO_FREE char *text = xasprintf("%.*s\1%s", (int)(rust ? n - 20 : n), linkage, path_base(tree_text(t, s->file)));
 
     return intern_add(&p->texts, text);

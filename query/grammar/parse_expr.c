@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Expressions. */
 #include "common/suggest.h"
+#include "common/str.h"
 #include "common/units.h"
 #include "query/grammar/parser.h"
 #include <ctype.h>
@@ -352,7 +353,7 @@ bool is_file_name(const char *text)
     const char *ending = strrchr(text, '.');
 
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (!strncmp(text, starts[i], strlen(starts[i])))
+        if (str_begins(text, starts[i]))
             return true;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
         if (!strncasecmp(text, sides[i], strlen(sides[i])))

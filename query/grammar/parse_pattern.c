@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Patterns, paths and regular expressions. */
 #include "query/grammar/parser.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static bool fail_path(struct parser *p, const struct token *t)
     bool absolute = t->kind == TOKEN_BAD && text[0] == '/' && slash > text &&
                     (last > 2 || memchr(text, '.', word.length));
 
-    if (!slash || (!absolute && strncmp(text, "./", 2) && strncmp(text, "../", 3)))
+    if (!slash || (!absolute && !str_begins(text, "./") && !str_begins(text, "../")))
         return false;
     fail(p, &word, arena_printf(p->arena, "write \"%.*s\"", (int)word.length, text), "a path must stand in quotes");
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The view of a query, with its `of` and what else belongs to it. */
 #include "query/grammar/parser.h"
+#include "common/str.h"
 #include <strings.h>
 
 /* True if the token starts the name of a view; *second is its other word, or NULL. */
@@ -29,7 +30,7 @@ static int find_view(const struct token *t, const char **second)
 static void note_views(struct parser *p)
 {
     for (int i = 0; i < VIEW_KINDS; i++) {
-        if (!strncmp(view_words[i].name, "trace ", 6))
+        if (str_begins(view_words[i].name, "trace "))
             continue;
         note(p, EXPECTED_VIEW, view_words[i].name);
         for (size_t k = 0; k < 3 && view_words[i].others[k]; k++)
@@ -235,12 +236,12 @@ static void parse_trace(struct parser *p, struct query *q)
     struct token t;
 
     for (int i = 0; i < VIEW_KINDS; i++)
-        if (!strncmp(view_words[i].name, "trace ", 6))
+        if (str_begins(view_words[i].name, "trace "))
             note(p, EXPECTED_VIEW, view_words[i].name + 6);
     if (ended(p))
         return;
     for (int i = 0; i < VIEW_KINDS; i++)
-        if (!strncmp(view_words[i].name, "trace ", 6) && is_word(peek(p, LEX_PLAIN), second_word(i)))
+        if (str_begins(view_words[i].name, "trace ") && is_word(peek(p, LEX_PLAIN), second_word(i)))
             v->kind = (enum view_kind)i;
     if (v->kind == VIEW_TRACE)
         return;

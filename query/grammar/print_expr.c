@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Literals, patterns and expressions as their canonical text. */
 #include "common/mem.h"
+#include "common/str.h"
 #include "query/grammar/lexer.h"
 #include "query/grammar/printer.h"
 #include "query/grammar/words.h"
@@ -60,7 +61,7 @@ void add_instant(struct str *s, const struct instant *i)
 /* A file is bare if the lexer would take it whole and nothing else could be meant. */
 void add_file(struct str *s, const char *file)
 {
-    if (strcspn(file, " \t\n\r\f\v;\"'{|>") == strlen(file) && strncmp(file, "--", 2))
+    if (strcspn(file, " \t\n\r\f\v;\"'{|>") == strlen(file) && !str_begins(file, "--"))
         str_add(s, file);
     else
         print_quoted(s, file);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/columns.h"
+#include "common/str.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,7 +38,7 @@ void columns_tell_silent(const struct table *t, struct str *out)
         const struct column *column = &t->columns.data[c];
 
         if (column_is_silent(t, c) && column->scope != SCOPED_EXCLUSIVE && !column->marks_sign &&
-            strncmp(column->name, "old.", 4))
+            !str_begins(column->name, "old."))
             str_addf(&names, "%s%s", names.len ? ", " : "", column->name);
     }
     if (names.len)

@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/fit.h"
 #include "common/shorten.h"
+#include "common/str.h"
 #include <string.h>
 
 size_t text_next(const char *s, uint32_t *c)
@@ -82,7 +83,7 @@ static size_t first_name(const char *path)
 {
     const char *s = path;
 
-    for (; *s && strncmp(s, " > ", 3); s++) {
+    for (; *s && !str_begins(s, " > "); s++) {
         const char *close = name_bracket_end(path, s);
 
         s = close ? close : s;
@@ -186,7 +187,7 @@ static bool named_by_module(const struct row *r)
 {
     size_t len = r->module ? strlen(r->module) : 0;
 
-    return len && !strncmp(r->name, r->module, len) && (!r->name[len] || !strncmp(r->name + len, "+0x", 3));
+    return len && !strncmp(r->name, r->module, len) && (!r->name[len] || str_begins(r->name + len, "+0x"));
 }
 
 static void place_label(const struct table *t, const struct row *r, const struct row *outer, struct label *l)
@@ -218,7 +219,7 @@ void label_of(const struct table *t, const struct row *r, const struct row *oute
     l->prefix = l->suffix = l->mark = "";
     l->place[0] = 0;
     if (r->flags & ROW_FOLDED) {
-        l->prefix = strncmp(r->name, "...", 3) ? "... " : "";
+        l->prefix = !str_begins(r->name, "...") ? "... " : "";
         l->name = r->name;
         return;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/pattern/alternatives.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ static const char *enter(struct reader *r, const char *at)
         const char *known[] = {"?:", "?=", "?!", "?<=", "?<!", "?>"};
         size_t k = 0;
 
-        while (k < sizeof known / sizeof *known && strncmp(at, known[k], strlen(known[k])))
+        while (k < sizeof known / sizeof *known && !str_begins(at, known[k]))
             k++;
         if (k == sizeof known / sizeof *known)
             return NULL;

@@ -26,7 +26,7 @@ static const char *read_names(const char *at, struct arena *arena, struct listed
 
     at = read_literal(at, &before);
     if (*at == '(') {
-        at += strncmp(at, "(?:", 3) ? 1 : 3;
+        at += !str_begins(at, "(?:") ? 1 : 3;
         for (char end = '|'; end == '|'; end = *at++) {
             AUTO_STR struct str name = {0};
 

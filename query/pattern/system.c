@@ -2,6 +2,7 @@
 #include "query/pattern/system.h"
 
 #include "common/names.h"
+#include "common/str.h"
 #include "db/runtimes.h"
 #include <ctype.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static bool is_one_of(const char *text, size_t length, const char *const *of, si
 static bool begins_with_one_of(const char *text, const char *const *of, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(of[i], text, strlen(of[i])))
+        if (str_begins(text, of[i]))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "db/folding.h"
 #include "query/pattern/pattern.h"
 #include "query/pattern/system.h"
@@ -48,7 +49,7 @@ static enum waiting waiting_of_table(const char *name, struct standing standing)
 static bool is_call_of_mpi(const char *name, bool own_code)
 {
     if (own_code)
-        return (!strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5));
+        return (str_begins(name, "MPI_") || str_begins(name, "PMPI_"));
     AUTO_FREE char *in_c = mpi_name_in_c(name);
 
     return in_c != NULL;

@@ -4,6 +4,7 @@
  * the user put. Digits and pictures are made here, so the page has none of its own. And who sent how much to whom.
  */
 #include "common/mem.h"
+#include "common/str.h"
 #include "query/output.h"
 #include "query/output/heat.h"
 #include "query/output/json.h"
@@ -203,7 +204,7 @@ static void try_phases(struct gathering *g)
         str_add(&question, "fold of phase ");
         const char *name = tree_text(t, tree_scope(t, s)->name);
 
-        print_quoted(&question, strncmp(name, "phase ", 6) ? name : name + 6); /* "phase step" */
+        print_quoted(&question, !str_begins(name, "phase ") ? name : name + 6); /* "phase step" */
         try(g, str_cstr(&question));
         n++;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/views/stretches.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "query/choose/growth.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -12,7 +13,7 @@
 static bool is_mpi(const char *name)
 {
     name += *name == 'P';
-    return !strncmp(name, "MPI_", 4);
+    return str_begins(name, "MPI_");
 }
 
 /* By context, what bounds bursts where the question names nothing. */
@@ -197,7 +198,7 @@ static void note_unseen(struct run *run, const struct pattern *of)
 {
     if (!of || !matches_nothing(&run->of))
         return;
-    if (of->kind == PATTERN_NAME && !strncmp(of->text, "phase ", 6))
+    if (of->kind == PATTERN_NAME && str_begins(of->text, "phase "))
         run_note(run, "a phase is what the program marks: call hq_phase_begin (hq.h) there, and record again");
     else
         run_note(run,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `summary`: how parallel it was. Runtimes, waiting, and what perfect balance would save. */
 #include "common/numbers.h"
+#include "common/str.h"
 #include "db/runtimes.h"
 #include "query/choose/helpers.h"
 #include "query/choose/timeline.h"
@@ -262,7 +263,7 @@ struct hq_error *summary_tell_balance(struct summary *s, bool of_ranks)
 
         if (r->flags & ROW_ASIDE)
             aside++;
-        if (!is_balanced(r) || strncmp(r->name, who, strlen(who)))
+        if (!is_balanced(r) || !str_begins(r->name, who))
             continue;
         n++;
         sum += x;

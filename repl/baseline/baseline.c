@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/baseline/baseline.h"
 #include "common/file.h"
+#include "common/str.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -120,7 +121,7 @@ static void read_more(struct line *l, struct baseline_value *v)
         double *value;
     } known[] = {{"sd", &v->share_sd}, {"mean", &v->value}, {"spread", &v->value_sd}};
 
-    while (!strncmp(l->at, ", ", 2)) {
+    while (str_begins(l->at, ", ")) {
         const char *word = l->at + 2;
         size_t n = strcspn(word, " :");
 
@@ -140,16 +141,16 @@ static void read_more(struct line *l, struct baseline_value *v)
 static void read_support(struct line *l, struct baseline_value *v)
 {
     want(l, " of ");
-    if (!strncmp(l->at, "exact", 5)) {
+    if (str_begins(l->at, "exact")) {
         v->samples = INFINITY;
         l->at += 5;
-    } else if (!strncmp(l->at, "unknown", 7)) {
+    } else if (str_begins(l->at, "unknown")) {
         v->samples = NAN;
         l->at += 7;
     } else {
         v->samples = quantity(l).value;
     }
-    if (!strncmp(l->at, " in ", 4)) {
+    if (str_begins(l->at, " in ")) {
         l->at += 4;
         double runs = quantity(l).value;
 
@@ -198,7 +199,7 @@ static bool is_head_line(const char *line)
 {
     size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz-");
 
-    return n && !strncmp(line + n, ": ", 2);
+    return n && str_begins(line + n, ": ");
 }
 
 static void read_system(struct line *l, struct baseline *b)
@@ -227,28 +228,28 @@ static void read_line(struct line *l, struct baseline *b)
         return;
     }
     l->at_end = false;
-    if (!strncmp(l->at, "set ", 4)) {
+    if (str_begins(l->at, "set ")) {
         baseline_settings *into = b->queries.len ? &vec_last(&b->queries).settings : &b->settings;
 
         vec_push(into, arena_strdup(&b->arena, l->at));
         return;
     }
-    if (!strncmp(l->at, "hq baseline ", 12)) {
+    if (str_begins(l->at, "hq baseline ")) {
         fail(l, "begins a second baseline, behind the first");
         return;
     }
-    if (strncmp(l->at, "query: ", 7)) {
+    if (!str_begins(l->at, "query: ")) {
         if (!b->queries.len && !strcmp(l->at, "names: source"))
             b->by_source = true;
-        else if (!b->queries.len && !strncmp(l->at, "clock: ", 7))
+        else if (!b->queries.len && str_begins(l->at, "clock: "))
             b->clock = arena_strdup(&b->arena, l->at + 7);
-        else if (!b->queries.len && !strncmp(l->at, "machine: ", 9))
+        else if (!b->queries.len && str_begins(l->at, "machine: "))
             b->machine = arena_strdup(&b->arena, l->at + 9);
-        else if (!b->queries.len && !strncmp(l->at, "system: ", 8))
+        else if (!b->queries.len && str_begins(l->at, "system: "))
             read_system(l, b);
-        else if (!b->queries.len && !strncmp(l->at, "ranks: ", 7))
+        else if (!b->queries.len && str_begins(l->at, "ranks: "))
             read_ranks(l, b);
-        else if (!b->queries.len && !strncmp(l->at, "last-line: ", 11))
+        else if (!b->queries.len && str_begins(l->at, "last-line: "))
             l->ends = true;
         else if (b->queries.len || !is_head_line(l->at))
             read_value(l, b);
@@ -310,7 +311,7 @@ static struct hq_error *read_lines(struct line *l, char *text, bool forgiving, s
 {
     char *next;
 
-    if (text && !strncmp(text, "\xef\xbb\xbf", 3))
+    if (text && str_begins(text, "\xef\xbb\xbf"))
         text += 3;
     for (char *at = text; at && *at; at = next) {
         size_t n = strcspn(at, "\n");

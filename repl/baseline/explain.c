@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the contexts that a rise above a baseline comes from (baseline.h). */
 #include "repl/baseline/baseline.h"
+#include "common/str.h"
 #include "repl/baseline/row_paths.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static uint32_t above(const struct row_names *names, const char *path)
     AUTO_FREE char *up = xstrdup(path);
 
     for (size_t n = strlen(up); n > 3; n--)
-        if (!strncmp(up + n - 3, " > ", 3)) {
+        if (str_begins(up + n - 3, " > ")) {
             up[n - 3] = '\0';
             uint32_t at = row_names_find(names, "", up);
 
@@ -137,7 +138,7 @@ static bool ends_in(const char *path, const char *row)
     size_t n = strlen(row), length = strlen(path);
 
     return length >= n && !strcmp(path + length - n, row) &&
-           (length == n || (length > n + 3 && !strncmp(path + length - n - 3, " > ", 3)));
+           (length == n || (length > n + 3 && str_begins(path + length - n - 3, " > ")));
 }
 
 /* The call paths in which the row is now: which of them rose nobody knows. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of a baseline: looked up, read from a table, averaged over runs, renewed by an update (baseline.h). */
 #include "repl/baseline/baseline.h"
+#include "common/str.h"
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ struct baseline_value *baseline_value_add(struct baseline_query *q, struct row_n
 static bool is_measured(const struct column *c)
 {
     return c->type == COLUMN_NUMBER && c->metric && c->scope != SCOPED_NONE && c->total > 0 && isfinite(c->total) &&
-           !c->marks_sign && strncmp(c->name, "old.", 4);
+           !c->marks_sign && !str_begins(c->name, "old.");
 }
 
 /* How many samples the whole has: a value of k samples has a 95 % interval of 1.96 value / sqrt(k). Read from the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is a row that the baseline has not new work, or what others did before, and is it the same program (baseline.h)? */
 #include "repl/baseline/baseline.h"
+#include "common/str.h"
 #include <math.h>
 #include <string.h>
 
@@ -149,7 +150,7 @@ static const char *own_loop(const char *path)
 {
     const char *own = baseline_own_scope(path);
 
-    return strncmp(own, "loop ", 5) ? NULL : own;
+    return !str_begins(own, "loop ") ? NULL : own;
 }
 
 /* Two loops of one procedure, below the same path. */

@@ -2,6 +2,7 @@
 #include "repl/baseline/row_paths.h"
 #include "common/mem.h"
 #include "common/apart.h"
+#include "common/str.h"
 #include "repl/baseline/baseline.h"
 #include <string.h>
 
@@ -18,13 +19,13 @@ void row_paths_deinit(struct row_paths *p)
 /* Scopes that are no calls say little to people who look for the place. */
 static bool is_left_out(const char *scope, bool calls)
 {
-    return calls && !strncmp(scope, "loop ", 5) && baseline_next_scope(scope);
+    return calls && str_begins(scope, "loop ") && baseline_next_scope(scope);
 }
 
 /* The length of what stands before the name: `procedure `, `loop 1 of `. */
 static size_t kind_length(const char *scope)
 {
-    const char *of = strncmp(scope, "loop ", 5) ? NULL : strstr(scope, " of ");
+    const char *of = !str_begins(scope, "loop ") ? NULL : strstr(scope, " of ");
 
     return of ? (size_t)(of + 4 - scope) : baseline_begins_scope(scope) ? strcspn(scope, " ") + 1 : 0;
 }
@@ -118,7 +119,7 @@ const char *row_paths_text(struct row_paths *p, struct arena *arena, const char 
         enum row_paths_place place = row_paths_place(p, i++, count);
         AUTO_FREE char *text = scope_text(at, next);
         size_t kind = kind_length(text);
-        bool is_procedure = !strncmp(text, "procedure ", 10);
+        bool is_procedure = str_begins(text, "procedure ");
 
         if (place != ROW_PATHS_LEFT_OUT)
             str_add(&out, at == path ? "" : " > ");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Under which terms a baseline was written: settings and names (baseline.h). */
 #include "db/facts.h"
+#include "common/str.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "repl/baseline/baseline.h"
@@ -93,7 +94,7 @@ static size_t without(const char *machine, int parts)
     size_t n = strlen(machine);
 
     while (parts-- > 0)
-        while (n > 0 && strncmp(machine + --n, ", ", 2))
+        while (n > 0 && !str_begins(machine + --n, ", "))
             ;
     return n;
 }
@@ -118,13 +119,13 @@ static const char *linkage_end(const char *s)
 {
     size_t n;
 
-    if (strncmp(s, " [", 2))
+    if (!str_begins(s, " ["))
         return NULL;
     n = strcspn(s + 2, " []");
     if (!n || s[2 + n] != ']')
         return NULL;
     s += 3 + n;
-    return !*s || !strncmp(s, " > ", 3) ? s : NULL;
+    return !*s || str_begins(s, " > ") ? s : NULL;
 }
 
 const char *baseline_shorten(struct arena *arena, const char *key)

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "query/grammar/parse.h"
 #include "repl/check/run.h"
 #include "repl/baseline/row_paths.h"
@@ -229,7 +230,7 @@ static void tell_clock(const struct runner *r, const struct baseline_query *now,
     bool sampled = false;
 
     vec_foreach(v, &now->values)
-        sampled |= !strncmp(v->metric, "cputime", 7);
+        sampled |= str_begins(v->metric, "cputime");
     if (sampled && here && there && strcmp(here, there))
         vec_push(lines,
                  arena_printf(arena,

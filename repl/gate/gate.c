@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/gate.h"
+#include "common/str.h"
 #include "db/facts.h"
 #include "query/grammar/words.h"
 #include "repl/baseline/row_paths.h"
@@ -214,7 +215,7 @@ static bool is_blind_to_waiting(const struct gate_query *q)
     bool elapsed = false;
 
     vec_foreach(r, &q->values.rows)
-        elapsed |= !strncmp(r->metric, "realtime", 8);
+        elapsed |= str_begins(r->metric, "realtime");
     return q->values.judged_time && !q->values.part && !elapsed;
 }
 
@@ -294,7 +295,7 @@ static const char *next_place(const char *s)
     int depth = 0;
 
     for (; *s; s++) {
-        if (depth == 0 && !strncmp(s, " > ", 3))
+        if (depth == 0 && str_begins(s, " > "))
             return s + 3;
         depth += *s == '<' || *s == '(';
         depth -= (*s == ')' || (*s == '>' && s[-1] != '-')) && depth > 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/loop_rows.h"
+#include "common/str.h"
 #include "repl/baseline/baseline.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -30,12 +31,12 @@ static bool read_loop(const char *scope, const char *end, struct loop_scope *out
 {
     char *at;
 
-    if (strncmp(scope, "loop ", 5) || !isdigit((unsigned char)scope[5]))
+    if (!str_begins(scope, "loop ") || !isdigit((unsigned char)scope[5]))
         return false;
     *out = (struct loop_scope){.number = strtoul(scope + 5, &at, 10)};
     if (*at == '/' && isdigit((unsigned char)at[1]))
         out->count = strtoul(at + 1, &at, 10);
-    if (strncmp(at, " of ", 4) || at + 4 > end)
+    if (!str_begins(at, " of ") || at + 4 > end)
         return false;
     out->procedure = at + 4;
     out->length = (size_t)(end - out->procedure);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/values.h"
+#include "common/str.h"
 #include "repl/gate/tell.h"
 #include <math.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static bool is_of_compiler(const char *path)
 {
     const char *own = baseline_own_scope(path);
 
-    return !strncmp(own, "inline ", 7) || !strncmp(own, "loop ", 5);
+    return str_begins(own, "inline ") || str_begins(own, "loop ");
 }
 
 static struct gate_row *row_of(struct gate_values *v, const struct baseline_value *like, const char *path)

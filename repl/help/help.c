@@ -2,6 +2,7 @@
 #include "repl/help/help.h"
 #include "common/mem.h"
 #include "common/opt.h"
+#include "common/str.h"
 #include "common/suggest.h"
 #include "query/grammar/words.h"
 #include "query/output.h"
@@ -252,7 +253,7 @@ static bool explains(const struct topic *t, const char *word)
     size_t len = strlen(word);
 
     for (const char *line = t->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        if (!strncmp(line, "  ", 2) && !strncasecmp(line + 2, word, len) && line[2 + len] == ' ')
+        if (str_begins(line, "  ") && !strncasecmp(line + 2, word, len) && line[2 + len] == ' ')
             return true;
     return false;
 }

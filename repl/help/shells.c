@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/help/shells.h"
+#include "common/str.h"
 #include "query/output.h"
 #include "repl/help/help.h"
 #include "repl/saved.h"
@@ -36,9 +37,9 @@ static bool list(const char *what, struct str *out)
 /* A command that lists the values of an option, by what help calls them; NULL: they are files. */
 static const char *lister(const struct opt *o)
 {
-    if (!strncmp(o->value, "EVENT", 5))
+    if (str_begins(o->value, "EVENT"))
         return "hq record --list 2>/dev/null | sed -n \"s/^\\([A-Z][A-Z_0-9]*\\) .*/\\1/p\"";
-    return !strncmp(o->value, "QUERY", 5) ? "hq --completion saved 2>/dev/null" : NULL;
+    return str_begins(o->value, "QUERY") ? "hq --completion saved 2>/dev/null" : NULL;
 }
 
 /* ---- bash ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/prompt/complete.h"
+#include "common/str.h"
 #include "query/grammar/expected.h"
 #include "query/grammar/lexer.h"
 #include "query/pattern/group.h"
@@ -49,7 +50,7 @@ static const char *view_help(struct completion *c, const char *name)
 
         if (!strcmp(v->name, name))
             return v->summary;
-        if (!strncmp(v->name, "trace ", 6) && !strcmp(v->name + 6, name))
+        if (str_begins(v->name, "trace ") && !strcmp(v->name + 6, name))
             return v->summary;
         for (int k = 0; k < 3 && v->others[k]; k++)
             if (!strcmp(v->others[k], name))

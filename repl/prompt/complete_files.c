@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion of what lies in the file system: files, databases, programs; and of escapes. */
 #include "common/file.h"
+#include "common/str.h"
 #include "repl/prompt/complete_add.h"
 #include <dirent.h>
 #include <glob.h>
@@ -106,7 +107,7 @@ bool completion_shell(struct completion *c)
 {
     size_t start = strspn(c->text, " \t"), word;
 
-    start += !strncmp(c->text + start, "\\!", 2);
+    start += str_begins(c->text + start, "\\!");
     if (c->text[start] != '!')
         return false;
     for (word = strlen(c->text); word > start + 1 && !strchr(" \t", c->text[word - 1]); word--)

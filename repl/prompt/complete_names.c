@@ -2,6 +2,7 @@
 #include "repl/prompt/complete_names.h"
 #include "common/file.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include "db/name_list.h"
 #include <string.h>
@@ -99,7 +100,7 @@ void names_phases(const struct db *db, struct found_names *out)
         const char *name = db_string(db, db->scopes[i].name);
 
         /* `phase step`, as rows show it (db/build/attribute.c). */
-        if (db->scopes[i].kind != SCOPE_PHASE || strncmp(name, "phase ", 6) || strpbrk(name, "\"'"))
+        if (db->scopes[i].kind != SCOPE_PHASE || !str_begins(name, "phase ") || strpbrk(name, "\"'"))
             continue;
         if (!is_there(out, 0, name + 6))
             vec_push(out, (struct found_name){.text = name + 6});

@@ -109,7 +109,7 @@ static bool edit(struct session *s, struct str *text)
 static bool run_shell(const char *text)
 {
     text += strspn(text, " \t");
-    if (!strncmp(text, "\\!", 2))
+    if (str_begins(text, "\\!"))
         text++;
     if (*text != '!')
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of `hq record -e`: what they are called, what their rates mean, which of them there are. */
 #include "repl/record/record.h"
+#include "common/str.h"
 
 #include "common/suggest.h"
 #include "common/units.h"
@@ -149,7 +150,7 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
     record_counter_problem(str_cstr(&name), &why);
     const char *counter = why.len ? here_called(str_cstr(&name)) : NULL;
 
-    if (counter && !strncmp(counter, "PAPI_", 5)) {
+    if (counter && str_begins(counter, "PAPI_")) {
         str_clear(&why);
         record_counter_problem(counter, &why);
         if (why.len)

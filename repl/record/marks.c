@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/names.h"
+#include "common/str.h"
 #include "common/suggest.h"
 #include "db/runtimes.h"
 #include "structure/ways.h"
@@ -124,8 +125,8 @@ static bool can_be_marked(const char *path)
 {
     const struct runtime *runtime = runtime_of_module(path);
 
-    return !(runtime && runtime->kind == RUNTIME_SYSTEM) && strncmp(file_basename(path), "libhq", 5) &&
-           strncmp(file_basename(path), "libpapi", 7);
+    return !(runtime && runtime->kind == RUNTIME_SYSTEM) && !str_begins(file_basename(path), "libhq") &&
+           !str_begins(file_basename(path), "libpapi");
 }
 
 /* Adds what a launcher is told to run: words that are paths of programs; if none is, those that PATH finds. */
@@ -214,7 +215,7 @@ static void look_for_others(const char *file, struct ways *out)
 {
     const char *name = file_basename(file);
 
-    if (!strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2.", 7))
+    if (str_begins(name, "libc.so") || str_begins(name, "libc-2."))
         hq_error_free(ways_find(file, NULL, NULL, out));
 }
 

@@ -5,6 +5,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "common/units.h"
 #include "db/perf/convert.h"
 #include "db/perf/vdso.h"
@@ -78,7 +79,7 @@ struct hq_error *record_perf_options(const struct opt_args *args, const char *ev
             return hq_error_new(HQ_USAGE, "--%s is for the collector, which --by=perf does without", others[i]);
     if (!opt_flag(args, "trace", true))
         return hq_error_new(HQ_USAGE, "--no-trace is for the collector, which --by=perf does without");
-    if (strncmp(events, "CPUTIME@", 8) || strchr(events, ','))
+    if (!str_begins(events, "CPUTIME@") || strchr(events, ','))
         return hq_error_new(HQ_USAGE, "--by=perf measures CPUTIME and nothing else: -e CPUTIME@RATE");
     out->period_ns = strtoull(events + 8, NULL, 10);
     if (opt_value(args, "stack"))

@@ -6,6 +6,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/process.h"
+#include "common/str.h"
 #include "db/binaries.h"
 #include "db/elsewhere.h"
 #include "db/sources.h"
@@ -197,7 +198,7 @@ static struct hq_error *find_recording(const struct record_place *place, bool *f
     while (directory && !*found && (entry = file_dir_next(directory, place->measurements, &error))) {
         const char *suffix = strrchr(entry->d_name, '.');
         *found = (suffix && (!strcmp(suffix, HQM_SUFFIX) || !strcmp(suffix, HQS_SUFFIX))) ||
-                 !strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX));
+                 str_begins(entry->d_name, ELSEWHERE_PREFIX);
     }
     if (directory)
         closedir(directory);

@@ -5,6 +5,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "format/room.h"
 
 #include <elf.h>
@@ -148,7 +149,7 @@ static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, stru
                  path);
         return false;
     }
-    enum loader loader = !strncmp(file_basename(path), "ld-linux", 8) ? OURS : find_loader(fd, header, name);
+    enum loader loader = str_begins(file_basename(path), "ld-linux") ? OURS : find_loader(fd, header, name);
     *kind = loader == OURS ? RECORD_NO_OBSTACLE : RECORD_OTHER_LOADER;
     if (loader == FOREIGN)
         str_addf(

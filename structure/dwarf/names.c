@@ -14,7 +14,7 @@ static size_t parent(const char *out, size_t n)
 
     while (start && out[start - 1] != '/')
         start--;
-    return start == end || !strncmp(out + start, "../", 3) ? n : start;
+    return start == end || str_begins(out + start, "../") ? n : start;
 }
 
 /* "a/./b/../c" is "a/c": the same file must have one name, whichever way the compiler was told of it. */
@@ -117,7 +117,7 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
         if (d->qualify && out->name && !out->linkage)
             out->qualified = dwarf_qualified(d, f, die, out->name);
         /* gcc gives no place to the call operator of a lambda, only to its class. */
-        if (d->qualify && out->name && !out->line && !strncmp(out->name, "operator()", 10))
+        if (d->qualify && out->name && !out->line && str_begins(out->name, "operator()"))
             dwarf_class_place(d, f, die, &out->file, &out->line);
         return;
     }

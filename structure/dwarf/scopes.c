@@ -169,7 +169,7 @@ static void find_call(void *arg, Dwarf_Die die, Dwarf_Off offset)
     (void)offset;
     /* The call operator of a lambda is made by the compiler. */
     if (g->found || dwarf_tag_of(g->f, die) != DW_TAG_subprogram || !dwarf_has(g->f, die, DW_AT_artificial) ||
-        !dwarf_ok(g->f->dbg, dwarf_diename(die, &name, &err), &err) || strncmp(name, "operator()", 10))
+        !dwarf_ok(g->f->dbg, dwarf_diename(die, &name, &err), &err) || !str_begins(name, "operator()"))
         return;
     g->found = true;
     if (!g->whole)

@@ -33,7 +33,7 @@ static void add_part(struct given_group *g, const struct str *part)
     size_t n = part->len;
 
     for (const char *at = g->parts; (at = strstr(at, text)); at += n)
-        if ((at == g->parts || !strncmp(at - 2, ", ", 2)) && (!at[n] || !strncmp(at + n, ", ", 2)))
+        if ((at == g->parts || str_begins(at - 2, ", ")) && (!at[n] || str_begins(at + n, ", ")))
             return;
     char *joined = xasprintf("%s%s%s", g->parts, *g->parts ? ", " : "", text);
 

@@ -43,11 +43,6 @@ struct scanner {
     VEC(struct label) labels; /* of the procedure so far */
 };
 
-static bool begins(const char *s, const char *with)
-{
-    return !strncmp(s, with, strlen(with));
-}
-
 /* Goes behind what `(` at s opens; NULL: it is not closed. */
 static const char *past_group(const char *s)
 {
@@ -86,7 +81,7 @@ static bool is_do(const char *s, unsigned long *label)
     char *end;
 
     *label = 0;
-    if (!begins(s, "do"))
+    if (!str_begins(s, "do"))
         return false;
     s += 2;
     if (!*s)
@@ -94,9 +89,9 @@ static bool is_do(const char *s, unsigned long *label)
     if (isdigit((unsigned char)*s)) {
         *label = strtoul(s, &end, 10);
         s = *end == ',' ? end + 1 : end;
-        return !*s || is_range(s) || begins(s, "while(");
+        return !*s || is_range(s) || str_begins(s, "while(");
     }
-    if (begins(s, "while(") || begins(s, "concurrent("))
+    if (str_begins(s, "while(") || str_begins(s, "concurrent("))
         return past_group(strchr(s, '(')) != NULL;
     return is_range(s);
 }
@@ -140,8 +135,9 @@ static const char *without_name(const char *s)
 /* END of a program unit ends all that is open. */
 static bool ends_unit(const char *s)
 {
-    return !strcmp(s, "end") || begins(s, "endsubroutine") || begins(s, "endfunction") || begins(s, "endprogram") ||
-           begins(s, "endprocedure") || begins(s, "endmodule") || begins(s, "endsubmodule");
+    return !strcmp(s, "end") || str_begins(s, "endsubroutine") || str_begins(s, "endfunction") ||
+           str_begins(s, "endprogram") || str_begins(s, "endprocedure") || str_begins(s, "endmodule") ||
+           str_begins(s, "endsubmodule");
 }
 
 static void close_loop(struct scanner *s)
@@ -170,9 +166,9 @@ static bool is_array(const char *s)
 {
     int open = 0;
 
-    if (strstr(s, "::") || begins(s, "case("))
+    if (strstr(s, "::") || str_begins(s, "case("))
         return false;
-    if (begins(s, "where(") || begins(s, "forall("))
+    if (str_begins(s, "where(") || str_begins(s, "forall("))
         return true;
     for (; *s; s++) {
         open += (*s == '(') - (*s == ')');
@@ -185,9 +181,9 @@ static bool is_array(const char *s)
 /* The labels of `goto10`, `if(x)goto10`, `goto(10,20),i` and `if(x)10,20,30`; NULL: it is none of these. */
 static const char *labels_of(const char *s)
 {
-    const char *behind = begins(s, "if(") ? past_group(s + strlen("if")) : s;
+    const char *behind = str_begins(s, "if(") ? past_group(s + strlen("if")) : s;
 
-    if (behind && begins(behind, "goto") && behind[strlen("goto")] != '=')
+    if (behind && str_begins(behind, "goto") && behind[strlen("goto")] != '=')
         return behind + strlen("goto");
     return behind && behind != s && isdigit((unsigned char)*behind) ? behind : NULL;
 }
@@ -227,20 +223,20 @@ static void statement(struct scanner *s)
 
     if (!*text)
         return;
-    if (s->label && !begins(text, "format("))
+    if (s->label && !str_begins(text, "format("))
         vec_push(&s->labels, (struct label){s->label, s->first, STATEMENT_NONE});
     if (is_do(text, &label)) {
         open_loop(s, label, false);
         vec_last(&s->out->loops).unrolled = is_short(text);
-        if (begins(text, "doconcurrent("))
+        if (str_begins(text, "doconcurrent("))
             vec_last(&s->out->loops).ranges = count_ranges(text);
-    } else if (begins(text, "enddo")) {
+    } else if (str_begins(text, "enddo")) {
         if (s->open.len && !vec_last(&s->open).forall && !vec_last(&s->open).label)
             close_loop(s);
-    } else if (begins(text, "endforall")) {
+    } else if (str_begins(text, "endforall")) {
         if (s->open.len && vec_last(&s->open).forall)
             close_loop(s);
-    } else if (begins(text, "forall(") && (behind = past_group(text + strlen("forall"))) && !*behind) {
+    } else if (str_begins(text, "forall(") && (behind = past_group(text + strlen("forall"))) && !*behind) {
         open_loop(s, 0, true);
         vec_last(&s->out->loops).ranges = count_ranges(text);
     } else if (ends_unit(text) || !strcmp(text, "contains")) {
