@@ -136,14 +136,23 @@ static bool is_quantity(const char *key, const char *value, double *number, cons
     return end > value && isfinite(*number) && (!**unit || !strcmp(*unit, "s") || !strcmp(*unit, "B"));
 }
 
-/* The kernel's count beside the samples shows what is in none. */
+/* The kernel's count beside the samples shows what is in none. It lacks processes that nobody waits for (SIGCHLD is
+ * ignored, daemons), which samples have; how much time these had cannot be known, and a share would say nothing. */
 static const char *cpu_time_text(const struct run *run, const char *counted, struct arena *a)
 {
+    const double whole = 101; /* percent, and what the sampling itself adds */
+
     for (size_t i = 0; i < run->selection.here_count; i++) {
         const struct measure *m = &run->selection.measures.data[i];
         double seconds = scaled_value(m->total, m->scale);
+        bool is_cputime = !strcmp(m->event, "CPUTIME");
 
-        if (!strcmp(m->event, "CPUTIME"))
+        if (is_cputime && 100 * seconds / strtod(counted, NULL) > whole)
+            return arena_printf(a,
+                                "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, "
+                                "more than that: the count lacks processes that nobody waited for",
+                                counted, seconds);
+        if (is_cputime)
             return arena_printf(
                 a, "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, %.1f %%",
                 counted, seconds, 100 * seconds / strtod(counted, NULL));
