@@ -5,6 +5,7 @@
  * _[k], _[i] and _[j], as stackcollapse-perf.pl does, keep their names without the mark. "run (app.py:12)", as py-spy
  * writes it, and below austin's header "app.py:run:12" are line 12 of run.
  */
+#include "common/log.h"
 #include "db/import/floats.h"
 #include "common/str.h"
 #include "db/import/formats.h"
@@ -179,6 +180,10 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
         floats_add(&f->values, 0, profile, frame, value, 0);
     }
     HQ_TRY(input_error(&in));
+    if (in.unended && stacks) {
+        log_warn("%s: the last line has no end: if the file was cut off there, its number is cut off too", path);
+        import_fact(f->im, "cut off", "perhaps: the last line has no end");
+    }
     if (stacks > 1 && pairs == stacks)
         return hq_error_new(
             HQ_DATA,

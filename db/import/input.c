@@ -159,6 +159,7 @@ bool input_line(struct input *in, char **line, size_t *len)
             if (in->error || in->at == in->len)
                 return false;
             end = in->buffer + in->len;
+            in->unended = true;
             break;
         }
     }

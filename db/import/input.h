@@ -17,6 +17,7 @@ struct input {
     const char *path; /* not owned */
     uint64_t line;    /* number of the line that was read last, from 1 */
     uint64_t offset;  /* bytes given out so far */
+    bool unended;     /* the line read last ends with the file: what writes whole lines was cut off in it */
     struct gunzip gz; /* private, as all below */
     char *buffer;
     size_t at, len, cap;

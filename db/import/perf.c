@@ -367,6 +367,8 @@ static struct hq_error *take_all(struct perf *f)
             return input_bad_line(f->in, "the sample before this line: %s", import_problem(f->im));
     }
     HQ_TRY(input_error(f->in));
+    if (f->in->unended) /* its end is no loss that anybody could see: half a name, and no more samples */
+        return input_bad_line(f->in, "the file is cut off in this line (if it is whole, add the end of the line)");
     end_sample(f);
     return NULL;
 }

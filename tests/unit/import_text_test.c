@@ -247,6 +247,8 @@ TEST(perf_errors_name_the_line)
     CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\t56\n", "input:3: neither");
     CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\na 1 2.0: \n", "input:4: neither");
     CHECK_REFUSED("perf", " stray\n", "input:1: neither");
+    CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\t56 mai", "input:3: the file is cut off in this line");
+    CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\na 1 2.5: cycl", "input:4: ");
 }
 
 /* Every set of -F that leaves frames: the fields that are left out are unknown. */
