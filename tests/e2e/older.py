@@ -169,11 +169,23 @@ def check_databases(version, hq, scratch, expected):
         check(subprocess.run([hq, "verify", db], capture_output=True).returncode == 0, f"{version} {name}.hq: verify")
 
 
+def locked(path):
+    """The file, locked; who held it before may have removed it meanwhile."""
+    while True:
+        lock = open(path, "w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):
+                return lock
+        except FileNotFoundError:
+            pass
+        lock.close()
+
+
 def check_recordings(version, hq, scratch, expected):
     """They know their programs by their paths, so they are unpacked where they were made."""
     where = expected["path"]
-    lock = open(where + ".lock", "w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = locked(where + ".lock")
     unpack(os.path.join(OLDER, version, "recordings.tar.xz"), where)
     for name, answers in expected["recordings"].items():
         db = os.path.join(scratch, name + ".hq")
