@@ -236,9 +236,10 @@ static bool are_given(const char *path, char *const environment[])
 
 struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
 {
-    if (!are_given(path, environment))
-        return (struct unloaded){0, 0};
     bool ends = confined & CONFINE_PROGRAMS || (confined_child && confined_child == raw_getpid());
+
+    if (!ends && !are_given(path, environment))
+        return (struct unloaded){0, 0};
     bool named = value_of(environment, PRELOAD);
     bool kept_out = ends ? named : path && examine_with_room(path, search, environment) && named;
     size_t words = 0;

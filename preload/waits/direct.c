@@ -17,7 +17,7 @@
  * Which argument is a time limit that begins with the call: a struct timespec, or milliseconds; others end at a point
  * in time, or the kernel itself leaves there what is left. And which is a mask that the call waits with, of `bytes`.
  */
-enum limit { OTHER, AS_IT_IS, SPAN, MILLISECONDS };
+enum limit { OTHER, AS_IT_IS, SPAN, MILLISECONDS, LEFT, LEFT_MICROSECONDS };
 
 struct form {
     enum limit limit;
@@ -48,12 +48,12 @@ static struct form form_of(long number, const long a[6])
     case SYS_epoll_pwait: return (struct form){MILLISECONDS, 3, 4, a[5]};
     case SYS_epoll_pwait2: return (struct form){SPAN, 3, 4, a[5]};
     case SYS_rt_sigsuspend: return (struct form){AS_IT_IS, 0, 0, a[1]};
-    case SYS_ppoll: return (struct form){AS_IT_IS, 0, 3, a[4]};
-    case SYS_pselect6: return (struct form){AS_IT_IS, 0, 5, PAIRED};
+    case SYS_ppoll: return (struct form){LEFT, 2, 3, a[4]};
+    case SYS_pselect6: return (struct form){LEFT, 4, 5, PAIRED};
 #ifdef SYS_poll
     case SYS_poll: return (struct form){MILLISECONDS, 2, NONE, 0};
     case SYS_epoll_wait: return (struct form){MILLISECONDS, 3, NONE, 0};
-    case SYS_select:
+    case SYS_select: return (struct form){LEFT_MICROSECONDS, 4, NONE, 0};
     case SYS_pause:
 #endif
     case SYS_msgrcv:
@@ -64,6 +64,20 @@ static struct form form_of(long number, const long a[6])
     }
 }
 
+/* Is there what the kernel left of a time limit? It leaves nothing in memory that cannot be written. */
+static bool is_left_in(const void *limit)
+{
+    uint64_t kept, now;
+    bool is;
+
+    memcpy(&kept, limit, sizeof kept);
+    is = raw_writable((uint64_t)limit);
+    memcpy(&now, limit, sizeof now);
+    if (now != kept)
+        memcpy((void *)limit, &kept, sizeof kept);
+    return is;
+}
+
 /* Lets the argument be what is left of its time. It is read now that the kernel has: before, it may be any address. */
 static void shorten(enum limit limit, long *argument, int64_t since, struct timespec *rest)
 {
@@ -72,6 +86,14 @@ static void shorten(enum limit limit, long *argument, int64_t since, struct time
         *argument = left > 0 ? (left + 999999) / 1000000 : 0;
     } else if (limit == SPAN && *argument) {
         *rest = deadline_rest((const struct timespec *)*argument, since);
+        *argument = (long)rest;
+    } else if (limit == LEFT && *argument && !is_left_in((const void *)*argument)) {
+        *rest = deadline_rest((const struct timespec *)*argument, since);
+        *argument = (long)rest;
+    } else if (limit == LEFT_MICROSECONDS && *argument && !is_left_in((const void *)*argument)) {
+        const struct timeval *wanted = (const struct timeval *)*argument;
+        *rest = deadline_rest(&(struct timespec){wanted->tv_sec, wanted->tv_usec * 1000}, since);
+        rest->tv_nsec /= 1000; /* as a struct timeval, which has the same two words */
         *argument = (long)rest;
     }
 }

@@ -236,6 +236,8 @@ static bool finish_message(const struct whole *w, struct mmsghdr *message)
 
     one.parts = message->msg_hdr.msg_iov;
     one.count = message->msg_hdr.msg_iovlen;
+    if (w->kind == WHOLE_RECEIVE) /* whose time limit begins with each message */
+        one.since = deadline_now();
     if (w->kind == WHOLE_RECEIVE && (!(w->flags & MSG_WAITALL) || message->msg_hdr.msg_control))
         return !(w->flags & MSG_WAITALL);
     message->msg_len = (unsigned)whole_finish(&one, message->msg_len);

@@ -35,7 +35,7 @@ NEWER = [
     (r"PERF_(RECORD_MISC_MMAP_BUILD_ID|RECORD_AUX_OUTPUT_HW_ID|SAMPLE_WEIGHT_STRUCT|FORMAT_LOST|ATTR_SIZE_VER[7-9])|remove_on_exec|inherit_thread|sig_data",
      "Linux 5.12 to 6.0", []),
     (r"SYS_close_range", "Linux 5.9", []),
-    (r"SYS_epoll_pwait2", "Linux 5.11", []),
+    (r"SYS_epoll_pwait2|IORING_ENTER_(EXT_ARG|REGISTERED_RING|ABS_TIMER)", "Linux 5.11 to 6.12", []),
     (r"SYS_(openat2|pidfd_getfd|faccessat2|process_m\w+|mount_setattr|landlock_\w+|memfd_secret|futex_\w+|cachestat|map_shadow_stack)", "Linux 5.6 to 6.7", []),
     # What the compiler knows.
     (r"__builtin_(thread_pointer|clear_padding|dynamic_object_size|shufflevector|bit_cast|popcountg|clzg|ctzg|stdc_\w+)", "gcc 11 to 15", []),

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -312,7 +313,8 @@ static const struct { const char *name; int (*call)(void); int error; } calls[] 
     { "futex by number", do_futex_by_number, ETIMEDOUT }, { "io_getevents by number", do_getevents_by_number, 0 },
     { "epoll_pwait by number", do_epoll_by_number, 0 }, { "nanosleep by number", do_nanosleep_by_number, 0 },
     { "clock_nanosleep by number", do_sleep_on_by_number, 0 }, { "ppoll by number", do_ppoll_by_number, 0 },
-    { "ppoll by number, masked", do_ppoll_by_number_masked, 0 }, { "pselect6 by number", do_pselect_by_number, 0 },
+    { "ppoll by number, masked", do_ppoll_by_number_masked, 0 },
+    { "ppoll by number, limit kept", do_ppoll_by_number_kept, 0 }, { "pselect6 by number", do_pselect_by_number, 0 },
     { "epoll_pwait2 by number", do_epoll_pwait2_by_number, 0 }, { "read by number", do_read_by_number, EAGAIN },
     { "accept4 by number", do_accept_by_number, EAGAIN }, { "write by number", do_write_by_number, EAGAIN },
 };
