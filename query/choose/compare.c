@@ -192,6 +192,8 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
         if (!is_new)
             continue;
         s.parent = i == 0 ? HQDB_NONE : parent;
+        if (s.kind != key.kind) /* an inlined procedure that is one of its own here */
+            s.call_file = s.call_line = 0;
         s.kind = (uint16_t)key.kind;
         enum parallel parallel = parallel_of(a, t, tree_scope(t, i));
 

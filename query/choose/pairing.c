@@ -227,6 +227,7 @@ void pairing_deinit(struct pairing *p)
     intern_deinit(&p->texts);
     map_deinit(&p->alike);
     map_deinit(&p->several);
+    map_deinit(&p->shown);
     for (int old = 0; old < 2; old++) {
         map_deinit(&p->names_of[old]);
         map_deinit(&p->spellings[old]);
@@ -257,17 +258,24 @@ static uint32_t shared_name_of(struct pairing *p, const struct tree *t, const st
 
 uint32_t pairing_procedure(struct pairing *p, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
-    uint32_t name = shared_name_of(p, t, s, old), of;
+    uint32_t name = shared_name_of(p, t, s, old), key = name, of;
     const char *program = map_get(&p->several, name, 0) ? program_of(p, t, s) : NULL;
 
     if (*tree_text(t, s->linkage) && !p->no_linkage && map_get(&p->alike, name, 0))
-        name = telling_of(p, t, s);
+        key = telling_of(p, t, s);
     of = program ? paired_program(p, program, old) : 0;
-    if (!of)
-        return name;
-    AUTO_FREE char *text = xasprintf("%s\2%s", intern_str(&p->texts, name), intern_str(&p->texts, of));
+    if (of) {
+        AUTO_FREE char *text = xasprintf("%s\2%s", intern_str(&p->texts, key), intern_str(&p->texts, of));
+        key = intern_add(&p->texts, text);
+    }
+    if (key != name)
+        map_put(&p->shown, key, name);
+    return key;
+}
 
-    return intern_add(&p->texts, text);
+const char *pairing_shown(const struct pairing *p, uint32_t procedure)
+{
+    return intern_str(&p->texts, (uint32_t)map_get(&p->shown, procedure, procedure));
 }
 
 uint32_t *pairing_procedures(struct pairing *p, const struct tree *t, bool old)

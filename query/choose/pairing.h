@@ -28,6 +28,7 @@ struct pairing {
     struct map names_of[2]; /* of a side: name and load module */
     struct map programs[2]; /* of a side: programs by their names */
     struct map several;     /* names that procedures of several programs have */
+    struct map shown;       /* of a procedure that more than its name tells from others: that name */
     struct map
         spellings[2]; /* of a side: [name without arguments] -> as it is spelt, SPELT_SEVERAL if in several ways */
 };
@@ -40,6 +41,8 @@ void pairing_deinit(struct pairing *p);
 uint32_t pairing_name(struct pairing *p, const char *name);
 /* of a procedure or inlined procedure; */
 uint32_t pairing_procedure(struct pairing *p, const struct tree *t, const struct hqdb_scope *s, bool old);
+/* (as a person knows it; valid until the next is asked for) */
+const char *pairing_shown(const struct pairing *p, uint32_t procedure);
 /* of all of them that a side has, by scope, and of loops that of the procedure they are in; 0 of anything else, and
  * where that is not known. The caller frees it; */
 uint32_t *pairing_procedures(struct pairing *p, const struct tree *t, bool old);

@@ -35,7 +35,7 @@ static bool is_unknown(const struct loops_known *k, uint32_t name)
 static void tell(const struct loops_known *k, const struct pairing *names, uint32_t first, bool more,
                  struct selection *s)
 {
-    const char *others = more ? ", and so it is with others" : "", *name = intern_str(&names->texts, first);
+    const char *others = more ? ", and so it is with others" : "", *name = pairing_shown(names, first);
     unsigned here = (unsigned)map_get(&k->counts[0], first, 0), there = (unsigned)map_get(&k->counts[1], first, 0);
 
     if (is_recounted(k, first))
@@ -64,7 +64,7 @@ static void tell_shifted(const struct loops_known *k, const struct pairing *name
                  xasprintf("the loops of %s%s are written on other lines of it than on the old side: they are "
                            "compared by their numbers, which are others' if one was added and another taken "
                            "out (`set loops off` compares without loops)",
-                           intern_str(&names->texts, first), told > 1 ? ", and those of others," : ""));
+                           pairing_shown(names, first), told > 1 ? ", and those of others," : ""));
 }
 
 void recounted_loops(const struct tree *const sides[2], struct pairing *names, bool shown, struct selection *s,

@@ -3,7 +3,9 @@
 histories never take one loop for another without a word. Amounts are exact, so that nothing is left to chance."""
 
 import glob
+import os
 import re
+import shutil
 import subprocess
 
 from lib import *
@@ -64,6 +66,13 @@ for compiler in ("gcc", "clang"):
     got = [(r["name"], *r["values"]) for r in rows]
     check(not any("loop" in name for name, *_ in got), f"{compiler}: no loop of work is compared: {got}")
     check(("take", 6000000, 6000000) in got and ("give", 5000000, 4000000) in got, f"{compiler}: what they call is one row: {got}")
+    # Another program of the recording has a procedure of that name, too.
+    for side in "old", "more":
+        os.makedirs(f"{TMP}/{side}.dir", exist_ok=True)
+        shutil.copy(f"{TMP}/{side}", f"{TMP}/{side}.dir/app")
+        record(f"{side}.two", "sh", "-c", f"{side}.dir/app 6000 4000; ./swapped 60 40", options=["--force", "-e", "ALLOC"])
+    err = run(HQ, "more.two", "tree compare with old.two")[2]
+    check("work has 3 loops on this side and 2 on the old one" in err, f"{compiler}: in one of two programs: {err!r}")
     # As many loops, of which what they call tells that they are others.
     status, out, err = run(HQ, "swapped.db", "tree compare with old.db")
     check("loops of work call what other loops of it called on the old side" in err, f"{compiler}: swapped loops are told: {err}")
