@@ -24,9 +24,10 @@ static void add_line(char *line, struct unmeasured_list *out)
 static struct hq_error *read_file(const char *path, struct unmeasured_list *out)
 {
     AUTO_STR struct str text = {0};
+    char *rest = NULL;
 
     HQ_TRY(file_read_regular(path, &text, LARGEST));
-    for (char *line = text.s, *rest = NULL; line && (line = strtok_r(line, "\n", &rest)); line = NULL)
+    for (char *line = text.len ? strtok_r(text.s, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
         add_line(line, out);
     return NULL;
 }
@@ -63,7 +64,7 @@ static void merge(struct unmeasured_list *list)
 struct hq_error *unmeasured_read(const char *measurements, struct unmeasured_list *out)
 {
     size_t ending = strlen(HQM_UNMEASURED);
-    struct hq_error *err = NULL;
+    struct hq_error *err = NULL, *unread = NULL;
     DIR *dir = file_dir_open(measurements, &err);
 
     *out = (struct unmeasured_list){0};
@@ -71,12 +72,21 @@ struct hq_error *unmeasured_read(const char *measurements, struct unmeasured_lis
         size_t length = strlen(e->d_name);
         AUTO_FREE char *path = file_join(measurements, e->d_name);
 
-        if (length > ending && !strcmp(e->d_name + length - ending, HQM_UNMEASURED))
-            err = read_file(path, out);
+        if (length <= ending || strcmp(e->d_name + length - ending, HQM_UNMEASURED))
+            continue;
+        struct hq_error *one = read_file(path, out);
+
+        if (unread) /* the first is told */
+            hq_error_free(one);
+        else
+            unread = one;
     }
     if (dir)
         closedir(dir);
     merge(out);
+    if (!err)
+        return unread;
+    hq_error_free(unread);
     return err;
 }
 

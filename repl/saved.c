@@ -2,12 +2,14 @@
 #include "repl/saved.h"
 #include "common/arena.h"
 #include "common/file.h"
+#include "common/log.h"
 #include "common/str.h"
 #include "common/suggest.h"
 #include "common/vec.h"
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char suffix[] = ".hq";
@@ -65,6 +67,14 @@ static int is_query(const struct dirent *e)
     return n > strlen(suffix) && !strcmp(e->d_name + n - strlen(suffix), suffix);
 }
 
+/* Below a home that is somebody else's: whether there is such a directory nobody here can know. */
+static bool is_out_of_reach(const char *dir)
+{
+    struct stat st;
+
+    return stat(dir, &st) && errno == EACCES;
+}
+
 struct hq_error *saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg)
 {
     AUTO(directories_deinit) struct directories all = {0};
@@ -74,8 +84,14 @@ struct hq_error *saved_each(void (*each)(void *arg, const char *name, const char
         struct dirent **entries;
         int n = scandir(*dir, &entries, is_query, alphasort);
 
-        if (n < 0 && errno != ENOENT && errno != ENOTDIR)
-            return hq_error_errno(HQ_DATA, "%s: its queries cannot be listed", *dir);
+        if (n < 0 && errno != ENOENT && errno != ENOTDIR) {
+            struct hq_error *err = hq_error_errno(HQ_DATA, "%s: its queries cannot be listed", *dir);
+
+            if (!is_out_of_reach(*dir))
+                return err;
+            log_warn("%s", err->message);
+            hq_error_free(err);
+        }
         for (int i = 0; i < n; i++) {
             AUTO_FREE char *path = file_join(*dir, entries[i]->d_name);
             AUTO_FREE char *name = xstrndup(entries[i]->d_name, strlen(entries[i]->d_name) - strlen(suffix));

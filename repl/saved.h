@@ -17,8 +17,8 @@ struct hq_error *saved_find(const char *name, char **path);
 /* Whether a text is the name of one. */
 bool saved_exists(const char *name);
 
-/* Calls each for every name, in the order of the search; a name may come twice. Ends at a directory that cannot be
- * listed: behind it another query may be found than the one that is meant. */
+/* Calls each for every name, in the order of the search; a name may come twice. Ends at a directory that is there and
+ * cannot be listed: behind it another query may be found than the one that is meant. */
 struct hq_error *saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg);
 
 /* The first comment of a saved query, to be freed; NULL if it has none. */

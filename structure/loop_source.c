@@ -84,14 +84,15 @@ static uint32_t basis_without(struct maker *m, const char *path)
 {
     if (!path)
         return LOOP_UNKNOWN;
-    if (m->image->sources)
-        sources_statements(m->image->sources, path); /* the state of one that cannot be read is known then */
-    uint64_t state = m->image->sources ? sources_state(m->image->sources, path) : SOURCE_UNREAD;
+    if (!m->image->sources)
+        return LOOP_SOURCE_UNREAD;
+    bool is_read = sources_is_read(m->image->sources, path);
 
-    return state == SOURCE_GONE     ? LOOP_SOURCE_GONE
-           : state == SOURCE_NEWER  ? LOOP_SOURCE_NEWER
-           : state == SOURCE_UNREAD ? LOOP_SOURCE_UNREAD
-                                    : LOOP_UNLIKE_SOURCE;
+    switch (sources_state(m->image->sources, path)) {
+    case SOURCE_GONE: return LOOP_SOURCE_GONE;
+    case SOURCE_NEWER: return LOOP_SOURCE_NEWER;
+    default: return is_read ? LOOP_UNLIKE_SOURCE : LOOP_SOURCE_UNREAD;
+    }
 }
 
 static const char *path_of(const struct maker *m, const struct loop_place *place)

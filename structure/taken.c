@@ -118,7 +118,8 @@ static void read_offloaded(struct elf *text, struct offloaded_list *out)
         return;
     for (size_t at = 0; at + sizeof address <= size; at += sizeof address) {
         memcpy(&address, data + at, sizeof address);
-        vec_push(out, address);
+        if (address)
+            vec_push(out, address);
     }
 }
 

@@ -150,7 +150,8 @@ static const char *cpu_time_text(const struct run *run, const char *counted, str
         if (is_cputime && 100 * seconds / strtod(counted, NULL) > whole)
             return arena_printf(a,
                                 "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, "
-                                "more than that: the count lacks processes that nobody waited for",
+                                "more than that: the count lacks processes that nobody waited for, or few "
+                                "samples scatter",
                                 counted, seconds);
         if (is_cputime)
             return arena_printf(

@@ -130,8 +130,11 @@ static void collect_told(const char *data, uint64_t used, struct record_sum *sum
 
         for (uint64_t i = 0; i < s->count && i < room; i++) {
             const struct hqm_info *fact = (const struct hqm_info *)((const char *)(s + 1) + i * s->record_size);
-            const char *key = text_at(data, used, fact->key), *value = text_at(data, used, fact->value);
-            if (key && value && !strcmp(key, HQM_TOLD))
+            const char *key = text_at(data, used, fact->key);
+            const char *value = key && !strcmp(key, HQM_TOLD) ? text_at(data, used, fact->value) : NULL;
+            if (!key) /* damage: no more of them is looked for in the whole file */
+                return;
+            if (value)
                 add_told(sum, value);
         }
         at += is_one && s->bytes % HQM_ALIGN == 0 ? s->bytes : HQM_ALIGN;

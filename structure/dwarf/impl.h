@@ -55,6 +55,7 @@ struct dwarf {
     struct dwarf_file main, alt;
     struct elf *package; /* of split debug information; NULL: there is none, or it was not looked for yet */
     bool package_tried;
+    char *package_problem; /* why one that is there cannot be read; NULL */
     struct arena arena;
     struct intern files;
     VEC(struct dwarf_cu) units;

@@ -21,8 +21,8 @@ static struct elf *open_package(struct dwarf *d)
         AUTO_FREE char *path = xasprintf("%s.dwp", beside[i]);
 
         AUTO_ERROR struct hq_error *err = file_is_absent(path) ? NULL : elf_open(path, &d->package);
-        if (err)
-            dwarf_set_problem(d, "%s", err->message);
+        if (err && !d->package_problem)
+            d->package_problem = xstrdup(err->message);
         d->most += d->package ? 32 * (uint64_t)d->package->size : 0;
     }
     d->package_tried = true;
@@ -39,17 +39,24 @@ static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton,
 
     if (elf)
         return elf;
-    bool is_there = !file_is_absent(written);
-    struct hq_error *err = elf_open(is_there ? written : beside, &elf);
-    if (err && (is_there || !file_is_absent(beside)))
-        dwarf_set_problem(d, "%s, so procedures have no inlined code", err->message);
-    else if (err && d->package)
+    AUTO_ERROR struct hq_error *err = elf_open(written, &elf);
+    AUTO_ERROR struct hq_error *moved = err ? elf_open(beside, &elf) : NULL;
+
+    if (elf)
+        return elf;
+    const char *problem = !file_is_absent(written) ? err->message : !file_is_absent(beside) ? moved->message : NULL;
+
+    if (problem)
+        dwarf_set_problem(d, "%s, so procedures have no inlined code", problem);
+    else if (d->package)
         dwarf_set_problem(d, "split debug information %s is missing, also in %s, so procedures have no inlined code",
                           written, d->package->path);
-    else if (err)
+    else if (d->package_problem)
+        dwarf_set_problem(d, "split debug information %s is missing (%s), so procedures have no inlined code", written,
+                          d->package_problem);
+    else
         dwarf_set_problem(d, "split debug information %s is missing, so procedures have no inlined code", written);
-    hq_error_free(err);
-    return elf;
+    return NULL;
 }
 
 struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton)
@@ -153,4 +160,5 @@ void dwarf_split_close(struct dwarf *d)
         free(cu->split);
     }
     elf_close(d->package);
+    free(d->package_problem);
 }

@@ -13,8 +13,8 @@
 enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 256 << 20 };
 
 struct source {
-    bool known, read;
-    uint64_t state; /* if known */
+    bool known, read, is_left_out; /* so much was read before it */
+    uint64_t state;                /* if known */
     struct str text;
     VEC(size_t) lines; /* where each begins */
     struct statements statements;
@@ -104,10 +104,10 @@ uint64_t sources_state(struct sources *s, const char *path)
 
 static void read_source(struct sources *s, struct source *f, const char *path)
 {
-    bool is_more = s->bytes >= MOST_OF_ALL;
-    AUTO_ERROR struct hq_error *err = is_more ? NULL : file_read_regular(path, &f->text, MOST_BYTES);
+    f->is_left_out = s->bytes >= MOST_OF_ALL;
+    AUTO_ERROR struct hq_error *err = f->is_left_out ? NULL : file_read_regular(path, &f->text, MOST_BYTES);
 
-    if (err || is_more) {
+    if (err) {
         str_clear(&f->text);
         f->state = SOURCE_UNREAD;
     }
@@ -129,6 +129,12 @@ static const struct source *find(struct sources *s, const char *path)
         read_source(s, f, path);
     f->read = true;
     return f->lines.len ? f : NULL;
+}
+
+bool sources_is_read(struct sources *s, const char *path)
+{
+    find(s, path);
+    return sources_state(s, path) > SOURCE_UNREAD && !source_of(s, path)->is_left_out;
 }
 
 const struct statements *sources_statements(struct sources *s, const char *path)

@@ -24,6 +24,9 @@ const struct statements *sources_statements(struct sources *s, const char *path)
  * not matter. */
 bool sources_line_names(struct sources *s, const char *path, uint32_t line, const char *name);
 
+/* Whether it was read, whatever is in it. */
+bool sources_is_read(struct sources *s, const char *path);
+
 /* Tells one state of a file from another, as it was when it was first asked for, or turned out not to be readable. All
  * above SOURCE_UNREAD: it can be used. */
 enum { SOURCE_GONE, SOURCE_NEWER, SOURCE_UNREAD };

@@ -79,6 +79,9 @@ status, out, err = run(HQ, "structure", f"{tmp}/work", refuse=("openat", "EACCES
 check(f"{dwo}: cannot be read: Permission denied" in err and "missing" not in err, f"a .dwo: {status} {err}")
 shutil.copy(dwo, "work.dwp")
 status, out, err = run(HQ, "structure", f"{tmp}/work", refuse=("openat", "EACCES", f"{tmp}/work.dwp"))
+check(not err, f"a package beside what it is of: {status} {err}")
+os.remove(dwo)
+status, out, err = run(HQ, "structure", f"{tmp}/work", refuse=("openat", "EACCES", f"{tmp}/work.dwp"))
 check("work.dwp: cannot be read: Permission denied" in err, f"a package: {status} {err}")
 os.remove("work.dwp")
 

@@ -336,6 +336,12 @@ for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gd
     clang*) expect "$compiler -gsplit-dwarf" "${clang[@]}" ;;
     *) expect "$compiler -gsplit-dwarf" "${whole[@]}" ;;
     esac
+    mkdir away && (cd away && $compiler -O2 -gsplit-dwarf -o prog "$source" && cp prog ./*.dwo ..) && for written in away/*.dwo; do : >"$written"; done
+    case $compiler in
+    clang*) expect "$compiler -gsplit-dwarf, damaged where it was written" "${clang[@]}" ;;
+    *) expect "$compiler -gsplit-dwarf, damaged where it was written" "${whole[@]}" ;;
+    esac
+    rm -rf away
     cp prog kept
     sed 's/argc \* 10/argc * 11/' "$source" >mutants.cc && $compiler -O2 -gsplit-dwarf -o prog mutants.cc && mv kept prog
     expect "$compiler, .dwo of another build" "main" "hq: prog: split debug information" ".dwo belongs to another build"
