@@ -6,7 +6,6 @@
 #include "query/views/views.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what is no computing ---- */
 
