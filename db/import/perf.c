@@ -46,6 +46,8 @@ struct perf {
     struct keymap thread_keys; /* pid, tid */
     VEC(uint32_t) threads;     /* profile */
     struct map metrics;        /* event's text -> metric + 1 */
+    struct map event_fields;   /* event's text -> fields_of of its heads */
+    bool modules;              /* a frame has named its own: all do */
     double start;              /* time of the first sample; negative: none yet */
     uint64_t samples, without_path;
 };
@@ -119,6 +121,24 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
                  1;
     }
     return (uint32_t)*known - 1;
+}
+
+/* Never 0. */
+static uint64_t fields_of(const struct perf_header *h)
+{
+    return 1 | (h->has_period ? 2 : 0) | (h->time >= 0 ? 4 : 0);
+}
+
+/* perf leaves fields out by the kind of event (tracepoints have no period), so that those of one event agree. */
+static bool fits_event(struct perf *f, const struct perf_header *h)
+{
+    if (!h->event)
+        return true;
+    uint64_t *known = map_insert(&f->event_fields, intern_addn(&f->im->names, h->event, h->event_len), 0, NULL);
+
+    if (!*known)
+        *known = fields_of(h);
+    return *known == fields_of(h);
 }
 
 /* A thread may get another name: before exec it has that of what started it. The last one is taken. */
@@ -267,6 +287,8 @@ static struct hq_error *begin_sample(struct perf *f, const struct perf_header *h
 
     if (h->period >> 60)
         return input_bad_line(f->in, "the period of the sample is out of range");
+    if (!fits_event(f, h))
+        return input_bad_line(f->in, "the head has other fields (time, period) than those of its event before it");
     f->sample = *h;
     f->metric = metric_of(f, h);
     f->thread = thread_of(f, h);
@@ -314,6 +336,9 @@ static struct hq_error *take_frame_line(struct perf *f, const struct perf_frame 
         f->style = STYLE_NONE;
         HQ_TRY(begin_sample(f, &(struct perf_header){.command = "", .time = -1, .rest = ""}));
     }
+    if (perf_frame_torn(frame, f->modules))
+        return input_bad_line(f->in, "the frame is not whole: its module is missing or is that of another one");
+    f->modules |= frame->module && (*frame->module == '/' || *frame->module == '[');
     /* The address behind the event was not the place of the sample, because frames follow. */
     if (f->from_head) {
         vec_clear(&f->places);
@@ -361,7 +386,7 @@ static struct hq_error *take_all(struct perf *f)
     char *line;
     size_t len;
 
-    while (input_line(f->in, &line, &len)) {
+    while (input_line(f->in, &line, &len) && !f->in->unended) {
         HQ_TRY(take_line(f, line, len));
         if (import_problem(f->im))
             return input_bad_line(f->in, "the sample before this line: %s", import_problem(f->im));
@@ -392,5 +417,6 @@ struct hq_error *perf_read(struct import *im, const char *path)
     keymap_deinit(&f.thread_keys);
     vec_deinit(&f.threads);
     map_deinit(&f.metrics);
+    map_deinit(&f.event_fields);
     return error;
 }

@@ -42,6 +42,8 @@ struct perf_frame {
 /* False if the line is not what it should be. */
 bool perf_parse_header(const char *line, struct perf_header *out); /* perf_lines.c */
 bool perf_parse_frame(const char *line, struct perf_frame *out);
+/* Was a part of the line lost? `modules`: other frames of the file name theirs. */
+bool perf_frame_torn(const struct perf_frame *frame, bool modules);
 /* Parses the text behind the event: the frame at its end, if there is one. */
 bool perf_parse_last_frame(const char *text, struct perf_frame *out);
 /* FILE:LINE, as -F +srcline prints it below a frame. */

@@ -186,6 +186,27 @@ bool perf_parse_frame(const char *line, struct perf_frame *out)
     return out->name_len > 0;
 }
 
+/* perf ends the line of each frame with its module, if it prints modules at all. */
+bool perf_frame_torn(const struct perf_frame *frame, bool modules)
+{
+    const char *p = frame->name, *end = p + frame->name_len;
+    size_t len = strlen(p);
+
+    while (len && (p[len - 1] == ' ' || p[len - 1] == '\t'))
+        len--;
+    bool closed = p[len - 1] == ')'; /* or a path with a parenthesis of its own */
+
+    if (!frame->module && !closed && modules)
+        return true;
+    while ((frame->module || !closed) && (p = memmem(p, (size_t)(end - p), "+0x", 3))) {
+        p += 3;
+        p += strspn(p, "0123456789abcdef");
+        if (p < end && str_begins(p, " ("))
+            return true;
+    }
+    return false;
+}
+
 /* An address is padded to 16 digits, so that two spaces stand before it unless it has all of them. */
 bool perf_parse_last_frame(const char *text, struct perf_frame *out)
 {

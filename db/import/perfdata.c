@@ -308,6 +308,22 @@ static void take_sample(struct perfdata *f, const struct perfdata_event *of, con
     vec_push(&f->samples, s);
 }
 
+/*
+ * The kernel takes the address of a clock's sample and the first of its chain, which stands behind the mark of a mode,
+ * from the same registers. Other events have theirs from the processor.
+ */
+static bool chain_fits(const struct perfdata_event *of, const struct perf_event *e)
+{
+    uint64_t context_least = (uint64_t)PERF_CONTEXT_MAX;
+
+    if (!is_clock(of) || !e->chain_len || of->attr.exclude_callchain_kernel || of->attr.exclude_callchain_user)
+        return true;
+    if (perf_word(e->chain, 0) < context_least)
+        return false;
+    return !(of->attr.sample_type & PERF_SAMPLE_IP) || e->chain_len < 2 || perf_word(e->chain, 1) >= context_least ||
+           perf_word(e->chain, 1) == e->ip;
+}
+
 static void take_other(struct perfdata *f, struct perf_event *e)
 {
     if (e->type == PERF_RECORD_LOST || e->type == PERF_RECORD_LOST_SAMPLES)
@@ -341,6 +357,7 @@ static struct hq_error *take_records(struct perfdata *f, const struct perf_strea
             layout = perfdata_layout(of);
             sound = perf_event_read(&layout, at, size, &e);
         }
+        sound = sound && (e.type != PERF_RECORD_SAMPLE || chain_fits(of, &e));
         if (!sound)
             err = hq_error_new(HQ_DATA, "%s: the record at byte %llu is damaged", f->file.map.path,
                                (unsigned long long)s->records.data[i].offset);

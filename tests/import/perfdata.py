@@ -174,7 +174,9 @@ for name, data, status, words in (
         ("piped.data", b"PERFILE2" + struct.pack("<Q", 16) + bytes(80), 3, "written to a pipe"),
         ("killed.data", perfdata([]), 3, "killed while it recorded"),
         ("cut.data", open(made, "rb").read()[:-40], 3, "damaged or cut off"),
-        ("short.data", perfdata([record(9, bytes(16))]), 3, "is damaged")):
+        ("short.data", perfdata([record(9, bytes(16))]), 3, "is damaged"),
+        ("place.data", perfdata(first[:-1] + [first[-1].replace(struct.pack("<Q", at("heavy")), struct.pack("<Q", at("left")), 1)]), 3, "is damaged"),
+        ("mode.data", perfdata(first[:-1] + [first[-1].replace(struct.pack("<q", -512), struct.pack("<q", -512 & ~(1 << 31)), 1)]), 3, "is damaged")):
     err = subprocess.run([HQ, "import", save(name, data), "-o", f"{TMP}/none.hq"], capture_output=True, text=True, check=False)
     check(err.returncode == status and words in err.stderr and err.stderr.count("\n") == 1, f"{name}: {err.returncode} {err.stderr}")
     check(not os.path.exists(f"{TMP}/none.hq"), f"{name} leaves nothing")

@@ -309,6 +309,32 @@ TEST(perf_fields_of_no_use)
                  "metrics: cycles\nf [/bin/a] 10\n");
 }
 
+/* Damage after which a line is still one of perf's. The first rows are of no damage. */
+TEST(perf_lines_that_damage_left)
+{
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"a 7 2.5: 10 c: \n\t5 f+0x1 (/b)\n\na 7 2.6: s:s: x\n\t5 f+0x1 (/b)\n\n", NULL}, /* of a tracepoint */
+        {"a 7 2.5: 10 c: \n\t5 f+0x1 (/b)\n\t6 g+0x1 (/b(c)\n\t7 h (inlined)\n\n", NULL},
+        {"a 7 2.5: 10 c: \n\t5 f(int) const+0x1\n\t6 g(int)+0x2\n\n", NULL}, /* -F -dso */
+        {"a 7 2.5: 10 c: \n\t5 f (/b)\n\na 7 2.6: c: \n\t5 f (/b)\n\n", "input:4: the head has other fields"},
+        {"a 7 2.5: 10 c: \n\t5 f (/b)\n\na 7 10 c: \n\t5 f (/b)\n\n", "input:4: the head has other fields"},
+        {"a 7 2.5: 10 c: \n\t5 f (/b)\n\t6 g (/\n\n", "input:3: the frame is not whole"},
+        {"a 7 2.5: 10 c: \n\t5 f+0x1 (/b\n\n", "input:2: the frame is not whole"},
+        {"a 7 2.5: 10 c: \n\t5 f+0x1 (/lib8a main+0x2 (/b)\n\n", "input:2: the frame is not whole"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct db *db = NULL;
+        struct hq_error *error = import_text("perf", rows[i].text, &db);
+
+        CHECK(rows[i].error ? error && strstr(error->message, rows[i].error) : !error);
+        hq_error_free(error);
+        db_close(db);
+    }
+}
+
 TEST(different_formats_are_aligned_by_name)
 {
     AUTO_STR struct str got = {0};
