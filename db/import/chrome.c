@@ -20,11 +20,14 @@ enum { TICK_NS = 1000 }; /* what a weight of one stands for in the trace */
 enum { SLICES_DEEP = 10000 };
 #define TEXT_ID (1ull << 32)
 
+static const char *const field_names[] = {"ph", "name", "cat", "ts", "dur", "pid", "tid"};
+enum field { PHASE, NAME, CATEGORY, TIME, DURATION, PROCESS, THREAD, FIELDS };
+
 struct event { /* while it is being read */
     struct slice slice;
     uint64_t pid, tid; /* see struct chrome_thread */
     uint32_t args_name;
-    bool has_ts;
+    unsigned fields; /* that it has: bits of enum field */
     enum chrome_category category;
     bool is_sum; /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
 };
@@ -52,7 +55,8 @@ struct chrome {
     struct map process_names; /* pid -> text */
     struct map places;        /* text -> place + 1 */
     long double origin;
-    uint64_t ignored, sums, unmatched, unfinished, clipped;
+    uint64_t ignored, sums, unmatched, unfinished, clipped, timeless, endless;
+    uint64_t placed[2]; /* events without a process or thread, and with both */
     uint32_t metric, next_number, queues;
     struct chrome_devices devices;
     /* of the thread at work */
@@ -94,38 +98,47 @@ static uint64_t id_of(struct chrome *c, const struct json_value *v)
     return v->len && !*end && number <= UINT32_MAX ? number : TEXT_ID | intern_addn(&c->im->names, v->text, v->len);
 }
 
-static struct hq_error *take_value(void *arg, const struct json_path *p, const struct json_value *v)
+static struct hq_error *take_field(struct chrome *c, enum field field, const struct json_value *v)
 {
-    struct chrome *c = arg;
     struct event *e = &c->event;
-    size_t d = event_depth(p);
 
-    if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "name") && v->kind == JSON_STRING)
-        e->args_name = intern_addn(&c->im->names, v->text, v->len);
-    if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "avg ms"))
-        e->is_sum = true;
-    if (!d || p->depth != d + 1)
-        return NULL;
-    if (json_key(p, d, "ph") && v->kind == JSON_STRING && v->len == 1) {
+    if (e->fields & 1u << field)
+        return hq_error_new(HQ_DATA, "an event has its \"%s\" twice", field_names[field]);
+    e->fields |= 1u << field;
+    if (field == PHASE && v->kind == JSON_STRING && v->len == 1) {
         e->slice.phase = v->text[0];
-    } else if (json_key(p, d, "name") && v->kind == JSON_STRING) {
+    } else if (field == NAME && v->kind == JSON_STRING) {
         e->slice.name = intern_addn(&c->im->names, v->text, v->len);
-    } else if (json_key(p, d, "cat") && v->kind == JSON_STRING) {
+    } else if (field == CATEGORY && v->kind == JSON_STRING) {
         e->category = chrome_category(v->text, v->len);
-    } else if (json_key(p, d, "ts") || json_key(p, d, "dur")) {
+    } else if (field == TIME || field == DURATION) {
         /* Nanoseconds can count that far, with room to add; points in time are also told since 1970. */
         long double x = v->kind == JSON_STRING || v->kind == JSON_NUMBER ? strtold(v->text, NULL)
                                                                          : (long double)v->number;
 
-        if (!(fabsl(x) < (json_key(p, d, "ts") ? 3e15L : 1e15L)))
+        if (!(fabsl(x) < (field == TIME ? 3e15L : 1e15L)))
             return hq_error_new(HQ_DATA, "the time %s is out of range", v->text);
-        *(json_key(p, d, "ts") ? &e->slice.ts : &e->slice.dur) = x;
-        e->has_ts |= json_key(p, d, "ts");
-    } else if (json_key(p, d, "pid")) {
+        *(field == TIME ? &e->slice.ts : &e->slice.dur) = x;
+    } else if (field == PROCESS) {
         e->pid = id_of(c, v);
-    } else if (json_key(p, d, "tid")) {
+    } else if (field == THREAD) {
         e->tid = id_of(c, v);
     }
+    return NULL;
+}
+
+static struct hq_error *take_value(void *arg, const struct json_path *p, const struct json_value *v)
+{
+    struct chrome *c = arg;
+    size_t d = event_depth(p);
+
+    if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "name") && v->kind == JSON_STRING)
+        c->event.args_name = intern_addn(&c->im->names, v->text, v->len);
+    if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "avg ms"))
+        c->event.is_sum = true;
+    for (enum field field = 0; d && p->depth == d + 1 && field < FIELDS; field++)
+        if (json_key(p, d, field_names[field]))
+            return take_field(c, field, v);
     return NULL;
 }
 
@@ -170,14 +183,18 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
     } else if (e.category == CHROME_ABOUT_DEVICE ||
                (e.category == CHROME_WHOLE && str_begins(name, "PyTorch Profiler ("))) {
         c->ignored++;
-    } else if (e.has_ts && e.slice.phase && strchr("BEX", (int)e.slice.phase)) {
+    } else if (!e.slice.phase || !strchr("BEX", (int)e.slice.phase)) {
+        c->ignored++;
+    } else if (!(e.fields & 1u << TIME)) {
+        c->timeless++;
+    } else {
+        c->endless += e.slice.phase == 'X' && !(e.fields & 1u << DURATION);
+        c->placed[e.fields >> PROCESS == 3]++;
         e.slice.thread = thread_of(c, e.pid, e.tid);
         c->threads.data[e.slice.thread].is_stream |= e.category == CHROME_ON_DEVICE;
         e.slice.dur = e.slice.dur > 0 ? e.slice.dur : 0;
         c->origin = fminl(c->origin, e.slice.ts);
         HQ_TRY(slices_add(&c->slices, &e.slice));
-    } else {
-        c->ignored++;
     }
     return NULL;
 }
@@ -366,6 +383,10 @@ static struct hq_error *give_all(struct chrome *c)
     say(c, c->sums, "are sums of others and were left out");
     say(c, c->unmatched, "ends without a begin were left out");
     say(c, c->unfinished, "begins without an end: taken to last until the last event of their thread");
+    say(c, c->timeless, "without a time were left out");
+    say(c, c->endless, "complete events without a duration count as over at once");
+    say(c, c->placed[1] ? c->placed[0] : 0,
+        "name no process or no thread, as the others do: each of these is number 0");
     say(c, c->clipped, "complete events that outlast the one around them end with it");
     return NULL;
 }

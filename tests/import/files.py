@@ -130,6 +130,14 @@ run("import", cxx, write("cxx.folded", "main;ns::slow<int> 3\nmain;fast 1\n"), "
 check_tree(f"{TMP}/cxx.hq", "main 0.008 4\n void ns::slow<int>(int, char const*) 0.005 3\n fresh 0.002 0\n fast 0.001 1")
 check("aligned" in run(f"{TMP}/side.hq", "info") or "alignment" in run(f"{TMP}/side.hq", "info"), "info says how they were aligned")
 
+# Events of Chrome's that lack what others have are not the same events, and told.
+spans = [{"ph": "X", "name": "a", "ts": 10 * i, "dur": 5, "pid": 1, "tid": 1} for i in range(9)]
+for event, field in ((2, "pid"), (3, "dur"), (4, "ts")):
+    del spans[event][field]
+told = run(write("part.trace.json", json.dumps(spans)), "info")
+for words in ("1 name no process or no thread", "1 complete events without a duration", "1 without a time"):
+    check(words in told, f"{words}: {told}")
+
 # Nothing is overwritten that was not imported; wrong names.
 os.makedirs(f"{TMP}/mine.hq/measurements")
 check("holds measurements" in run("import", new, "-o", f"{TMP}/mine.hq", status=2), "a recording is kept")

@@ -181,6 +181,7 @@ TEST(chrome_errors)
     CHECK_REFUSED("chrome", "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1e300,\"dur\":1}]", "the time 1e300 is out of range");
     CHECK_REFUSED("chrome", "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1e400,\"dur\":1}]", "too large");
     CHECK_REFUSED("chrome", "[{\"ph\":}]", "byte 8: no JSON");
+    CHECK_REFUSED("chrome", "[{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"ts\":2}]", "an event has its \"ts\" twice");
     CHECK_REFUSED("chrome", "{\"traceEvents\":[{\"ph\":\"X\",", "is cut off");
     CHECK_REFUSED("chrome", "[]", "holds no samples");
 }
