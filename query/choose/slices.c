@@ -180,6 +180,29 @@ static void add_elapsed(const struct addition *a, const struct db_trace_record *
         add_value(a, r, value_of(a, &part), slice->from_us <= us && us < slice->to_us);
 }
 
+/*
+ * How far a record of elapsed time reaches back behind the one before it, at most: periods of a signal that came late
+ * are told by several records at one time, those of a wait behind those of the work that followed it.
+ */
+static struct hq_error *overlap_of(const struct addition *a, uint32_t profile, uint64_t *us)
+{
+    double period = timeline_period_us(a->s->tree.db, a->metric), most = 0;
+    struct db_trace_reader *reader;
+    struct db_trace_record r;
+
+    HQ_TRY(db_trace_open(a->s->tree.db, profile, &reader));
+    for (uint64_t before = NEVER; db_trace_next(reader, &r);) {
+        if (r.metric != a->metric)
+            continue;
+        if (before != NEVER)
+            most = fmax(most, period * ((double)r.weight - 1) - (double)(r.time_us - before));
+        before = r.time_us;
+    }
+    db_trace_close(reader);
+    *us = (uint64_t)ceil(most);
+    return NULL;
+}
+
 static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
 {
     struct slice whole;
@@ -188,9 +211,12 @@ static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
     bool elapsed = timeline_is_elapsed(a->s->tree.db, a->metric);
     struct db_trace_reader *reader;
     struct db_trace_record r;
+    uint64_t overlap = 0;
 
     if (!slices.len)
         return NULL;
+    if (elapsed)
+        HQ_TRY(overlap_of(a, profile, &overlap));
     HQ_TRY(db_trace_open(a->s->tree.db, profile, &reader));
     for (size_t i = 0; i < slices.len; i++) {
         const struct slice *slice = &slices.data[i];
@@ -213,7 +239,7 @@ static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
                     continue;
                 add_elapsed(a, &r, us, slice);
             }
-            if (us >= slice->to_us)
+            if (us >= slice->to_us && us - slice->to_us >= overlap)
                 break;
             if (us >= slice->from_us && !elapsed)
                 add_value(a, &r, value_of(a, &r), true);
