@@ -233,19 +233,13 @@ static void name_generated(struct perfdata *f)
 
 /* ---- samples ---- */
 
-static bool is_clock(const struct perfdata_event *e)
-{
-    return e->attr.type == PERF_TYPE_SOFTWARE &&
-           (e->attr.config == PERF_COUNT_SW_CPU_CLOCK || e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static uint32_t metric_of(struct perfdata *f, const struct perfdata_event *e, bool traced)
 {
     uint32_t *metric = &f->metrics.data[e - f->file.events.data];
 
     if (*metric == HQDB_NONE) {
         AUTO_FREE char *made = xasprintf("event_%u_%llx", e->attr.type, (unsigned long long)e->attr.config);
-        bool clock = is_clock(e);
+        bool clock = perfdata_is_clock(e);
         unsigned flags = HQDB_METRIC_SAMPLED | (traced ? HQDB_METRIC_TRACED | HQDB_METRIC_WEIGHED : 0);
 
         *metric = import_metric(f->im,
@@ -308,22 +302,6 @@ static void take_sample(struct perfdata *f, const struct perfdata_event *of, con
     vec_push(&f->samples, s);
 }
 
-/*
- * The kernel takes the address of a clock's sample and the first of its chain, which stands behind the mark of a mode,
- * from the same registers. Other events have theirs from the processor.
- */
-static bool chain_fits(const struct perfdata_event *of, const struct perf_event *e)
-{
-    uint64_t context_least = (uint64_t)PERF_CONTEXT_MAX;
-
-    if (!is_clock(of) || !e->chain_len || of->attr.exclude_callchain_kernel || of->attr.exclude_callchain_user)
-        return true;
-    if (perf_word(e->chain, 0) < context_least)
-        return false;
-    return !(of->attr.sample_type & PERF_SAMPLE_IP) || e->chain_len < 2 || perf_word(e->chain, 1) >= context_least ||
-           perf_word(e->chain, 1) == e->ip;
-}
-
 static void take_other(struct perfdata *f, struct perf_event *e)
 {
     if (e->type == PERF_RECORD_LOST || e->type == PERF_RECORD_LOST_SAMPLES)
@@ -357,7 +335,7 @@ static struct hq_error *take_records(struct perfdata *f, const struct perf_strea
             layout = perfdata_layout(of);
             sound = perf_event_read(&layout, at, size, &e);
         }
-        sound = sound && (e.type != PERF_RECORD_SAMPLE || chain_fits(of, &e));
+        sound = sound && (e.type != PERF_RECORD_SAMPLE || perfdata_chain_fits(of, &e));
         if (!sound)
             err = hq_error_new(HQ_DATA, "%s: the record at byte %llu is damaged", f->file.map.path,
                                (unsigned long long)s->records.data[i].offset);

@@ -192,3 +192,25 @@ struct hq_error *perfdata_file_records(const struct perfdata_file *f, struct per
     perf_stream_sort(out);
     return NULL;
 }
+
+bool perfdata_is_clock(const struct perfdata_event *e)
+{
+    return e->attr.type == PERF_TYPE_SOFTWARE &&
+           (e->attr.config == PERF_COUNT_SW_CPU_CLOCK || e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool perfdata_chain_fits(const struct perfdata_event *of, const struct perf_event *e)
+{
+    uint64_t context_least = (uint64_t)PERF_CONTEXT_MAX;
+
+    if (!perfdata_is_clock(of) || !e->chain_len || of->attr.exclude_callchain_kernel || of->attr.exclude_callchain_user)
+        return true;
+    uint64_t mode = perf_word(e->chain, 0);
+
+    if (mode < context_least)
+        return false;
+    if (mode != (uint64_t)PERF_CONTEXT_KERNEL && mode != (uint64_t)PERF_CONTEXT_USER) /* others may mean anything */
+        return true;
+    return !(of->attr.sample_type & PERF_SAMPLE_IP) || e->chain_len < 2 || perf_word(e->chain, 1) >= context_least ||
+           perf_word(e->chain, 1) == e->ip;
+}

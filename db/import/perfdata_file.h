@@ -57,6 +57,12 @@ struct perfdata_event *perfdata_event_of(struct perfdata_file *f, uint64_t id);
 
 /* How the records of an event are laid out. */
 struct perf_layout perfdata_layout(const struct perfdata_event *e);
+/* Whether it is one of the kernel's software clocks, which count nanoseconds. */
+bool perfdata_is_clock(const struct perfdata_event *e);
+/* Whether the chain of a clock's sample is as the kernel makes it: the address of the sample and the first of its
+ * chain, which stands behind the mark of a mode, are from the same registers. Other events have theirs from the
+ * processor. */
+bool perfdata_chain_fits(const struct perfdata_event *of, const struct perf_event *e);
 
 /* The places of the records in the file, in the order of time, and the layout of the first event's. Errors: HQ_DATA.
  * `out` is {0} before, and ended with perf_stream_close, after an error too. */
