@@ -101,6 +101,7 @@ struct baseline_query {
     bool asked;                        /* by the file that is checked */
     const char *unknown;               /* of values that are compared: a name in the query that nothing has; NULL */
     const char *odd;                   /* of several runs: what is said of one that is far from all others; NULL */
+    const char *summed;                /* what is said of a row that stands for procedures of several programs; NULL */
     enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
     enum output_names names;           /* how its rows are called in what is said of them */
     bool computes;                     /* shares are of what computes (baseline_split) */

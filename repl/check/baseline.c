@@ -73,6 +73,8 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
         log_note("%s:%u: %zu values", r->file, st->place.line, q->values.len);
         if (q->odd)
             log_warn("%s:%u: %s", r->file, st->place.line, q->odd);
+        if (q->summed)
+            log_warn("%s:%u: %s", r->file, st->place.line, q->summed);
         if ((n = baseline_wider(q, &most)))
             log_note(
                 "%s:%u: %zu of them have a wider tolerance, up to %.3g points, for they are in the system, or wait "
@@ -335,6 +337,8 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
     if (outcome != CHECK_PASS && now.queries.data[0].odd)
         vec_push(&lines, now.queries.data[0].odd);
+    if (now.queries.data[0].summed)
+        vec_push(&lines, now.queries.data[0].summed);
     tell_clock(r, &now.queries.data[0], &arena, &lines);
     tell_machine(r, elsewhere, &arena, &lines);
     if (other_ranks)

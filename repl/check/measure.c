@@ -9,6 +9,27 @@
 #define LEAST      BASELINE_LEAST
 #define LEAST_KEPT 0.0025 /* and that stays in one, so that a row on the edge does not come and go */
 
+/* Has the row a cell of so much of its column's total? */
+static bool is_large(const struct table *t, const struct row *row)
+{
+    for (size_t c = 0; c < t->columns.len; c++)
+        if (t->columns.data[c].total > 0 && row->cells[c].number >= LEAST * t->columns.data[c].total)
+            return true;
+    return false;
+}
+
+/* Procedures of one name of several programs, as main of a shell and of what it starts, have one row in a baseline. */
+static const char *tell_summed(struct arena *arena, const struct table *t)
+{
+    vec_foreach(a, &t->rows)
+        for (struct row *b = a + 1; a->depth == 0 && a->key && a->module && b < t->rows.data + t->rows.len; b++)
+            if (b->depth == 0 && b->key && b->module && !strcmp(a->key, b->key) && strcmp(a->module, b->module) &&
+                is_large(t, a) && is_large(t, b))
+                return arena_printf(arena, "%s is of %s and of %s, and its value is the sum of both", a->key,
+                                    file_basename(a->module), file_basename(b->module));
+    return NULL;
+}
+
 /*
  * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that
  * they cross: those that `where` leaves out are measured too, and marked.
@@ -25,6 +46,8 @@ static struct hq_error *measure_part(struct runner *r, const struct statement *s
     HQ_TRY(error);
     if (t)
         baseline_measure(into, q, t, least);
+    if (t && !q->summed)
+        q->summed = tell_summed(&into->arena, t);
     if (t && t->unknown && !q->unknown)
         q->unknown = arena_strdup(&into->arena, t->unknown);
     table_destroy(t);
@@ -115,6 +138,7 @@ struct hq_error *check_measure_runs(struct runner *r, const struct statement *st
         q->system += runs[i].system / (double)n;
         q->unknown = q->unknown ? q->unknown : runs[i].unknown;
     }
+    q->summed = runs[0].summed;
     if (!error)
         q->odd = tell_odd(r, q, list, &into->arena);
     for (size_t i = 0; i < n; i++)

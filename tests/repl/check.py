@@ -336,6 +336,13 @@ subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/stripped.txt", f"{TMP}/s
 write("stripped-queries.hq", "procedures\n")
 out, err = hq("stripped.hq", "stripped-queries.hq", "--update")
 check(re.search(r"\b2 of \d+ values are of procedures without names", err), f"a baseline of addresses is told: {err}")
+# main of a program, of a shell and of a launcher are one row, which is told; those of one program are not.
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TOP}/tests/query/programs.fixture", f"{TMP}/programs.hq"], check=True)
+write("programs-queries.hq", "procedures\n")
+for update in ("--update",), ():
+    out, err = hq("programs.hq", "programs-queries.hq", *update)
+    check(re.search(r"procedure main is of [\w-]+ and of [\w-]+, and its value is the sum of both", err if update else out), f"a row of several programs is told: {out}{err}")
+check("is the sum of both" not in hq("r0.hq", "runs.hq", "--run", "r1.hq", "--run", "r2.hq")[0], "and no other")
 write("forgotten.hq", "procedures\nprocedures expect rows >= 1\n")
 out, err = hq("r0.hq", "forgotten.hq")
 check("forgotten.hq:1: nothing is judged by this query" in err and "forgotten.hq:2" not in err, f"a baseline that was forgotten is told: {err}")
