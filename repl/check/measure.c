@@ -21,12 +21,15 @@ static bool is_large(const struct table *t, const struct row *row)
 /* Procedures of one name of several programs, as main of a shell and of what it starts, have one row in a baseline. */
 static const char *tell_summed(struct arena *arena, const struct table *t)
 {
-    vec_foreach(a, &t->rows)
-        for (struct row *b = a + 1; a->depth == 0 && a->key && a->module && b < t->rows.data + t->rows.len; b++)
+    vec_foreach(a, &t->rows) {
+        if (a->depth || !a->key || !a->module || !is_large(t, a))
+            continue;
+        for (struct row *b = a + 1; b < t->rows.data + t->rows.len; b++)
             if (b->depth == 0 && b->key && b->module && !strcmp(a->key, b->key) && strcmp(a->module, b->module) &&
-                is_large(t, a) && is_large(t, b))
+                is_large(t, b))
                 return arena_printf(arena, "%s is of %s and of %s, and its value is the sum of both", a->key,
                                     file_basename(a->module), file_basename(b->module));
+    }
     return NULL;
 }
 
