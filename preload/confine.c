@@ -111,7 +111,7 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 #define WORKING \
     RAW_OPEN, SYS_close, SYS_fallocate, SYS_mmap, SYS_munmap, SYS_madvise, SYS_prlimit64, SYS_rt_sigprocmask, \
         SYS_rt_sigpending, RAW_STAT, SYS_getcwd, RAW_READLINK, SYS_timer_create, SYS_timer_settime, SYS_timer_delete, \
-        SYS_getrusage, SYS_getpid, SYS_gettid, SYS_read
+        SYS_getrusage, SYS_getpid, SYS_gettid, SYS_read, SYS_sched_yield
 #define SENDING   SYS_getpid, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigtimedwait
 /* When a thread or a child begins: these besides. */
 #define BEGINNING SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getppid, SYS_uname, SYS_mremap

@@ -10,7 +10,7 @@
 static inline void lock_take(_Atomic unsigned *lock)
 {
     while (atomic_exchange_explicit(lock, 1, memory_order_acquire))
-        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+        raw_yield();
 }
 
 static inline void lock_release(_Atomic unsigned *lock)

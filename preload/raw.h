@@ -215,6 +215,13 @@ static inline int raw_readable(uint64_t address)
     return !raw_frozen && address && raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
+/* Before a lock that another thread holds is tried again. */
+static inline void raw_yield(void)
+{
+    if (!raw_frozen)
+        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
 /* Like these, of what the program gives to a call: while nothing can be asked it is believed. Writing puts the thread's
  * mask there. */
 static inline bool raw_given(const void *address)

@@ -44,7 +44,8 @@ static struct part *enter(uintptr_t block)
     for (unsigned holder = 0; !atomic_compare_exchange_weak(&p->holder, &holder, epoch + 1);)
         if (holder == epoch + 1) {
             holder = 0;
-            raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+            raw_frozen = hq_exact_frozen();
+            raw_yield();
         }
     if (p->epoch != epoch) {
         /* After a fork the cells are the parent's. */

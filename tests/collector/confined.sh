@@ -66,6 +66,8 @@ if [ "$(uname -m)" = x86_64 ]; then
     record -e REALTIME@2000/s -- "$PROGRAMS/confined" forbid 39 kill
     check "getpid is forbidden before the first thread, under REALTIME: the program ends as it would ($alone, $status)" [ $status = $alone ]
     check "getpid is forbidden before the first thread: the program prints what it would" cmp "$TMP/alone" "$TMP/out"
+    record -e ALLOC -- "$PROGRAMS/confined" contend
+    check "sched_yield is forbidden to threads that meet in the counts: the program ends as it would ($status)" [ $status = 3 ]
     record -e CPUTIME@1000/s -- "$PROGRAMS/confined" vfork
     check "a child of vfork has a filter: it ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
     check "a child of vfork has a filter: its parent's threads are measured" holds "$(value 'sum CPUTIME') > 0.2e9"

@@ -2,7 +2,8 @@
 /* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file
  * must grow. Exit status 3. confined forbid NUMBER errno|trap|kill: a filter for one system call, then threads, forked
  * children and programs that are executed in four ways, each of which has to end as it does by itself; with forbid-only
- * nothing more. confined users DIRECTORY: becomes who it is a hundred times; 3 if the files there hold 16 MiB at most.
+ * nothing more. confined contend: a filter for sched_yield while threads allocate. confined users DIRECTORY: becomes
+ * who it is a hundred times; 3 if the files there hold 16 MiB at most.
  */
 #define _GNU_SOURCE
 #include "burn.h"
@@ -290,6 +291,44 @@ static int begin_others(char *self)
     return 0;
 }
 
+enum { CHANGES = 300000 };
+
+static volatile int contending;
+static pthread_t first;
+
+/* Changes the size of a block that stands beside those of the other threads, until all are to stop. */
+static void *resizing(void *block)
+{
+    for (long i = 0; i < CHANGES || (contending && !pthread_equal(pthread_self(), first)); i++)
+        if (!(block = realloc(block, 20 + (size_t)(i & 1) * 4)))
+            break;
+    return block;
+}
+
+/* Threads that always meet at what one block's count is kept by, when nobody may let another have the processor. */
+static int contend(void)
+{
+    pthread_t ids[2];
+    void *blocks[3];
+
+    for (int i = 0; i < 3; i++)
+        blocks[i] = malloc(24);
+    first = pthread_self();
+    contending = 1;
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&ids[i], NULL, resizing, blocks[i]))
+            return 1;
+    if (forbid(SYS_sched_yield, "kill", 0))
+        return 1;
+    blocks[2] = resizing(blocks[2]);
+    contending = 0;
+    for (int i = 0; i < 2; i++)
+        pthread_join(ids[i], &blocks[i]);
+    for (int i = 0; i < 3; i++)
+        free(blocks[i]);
+    return 0;
+}
+
 /* Forked children that can open no file. */
 static int fork_without(void)
 {
@@ -340,6 +379,8 @@ int main(int argc, char **argv)
         return change_users(argv[2]);
     if (argc > 1 && !strcmp(argv[1], "short"))
         return in_thread(spinning) ? 1 : 5;
+    if (argc > 1 && !strcmp(argv[1], "contend"))
+        return contend() ? 1 : 3;
     if (argc > 1 && !strcmp(argv[1], "children"))
         return fork_without() ? 1 : 3;
     if (argc > 1 && !strcmp(argv[1], "vfork"))
