@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/signals/altstack.h"
 
+#include "preload/confine.h"
 #include "preload/export.h"
 #include "preload/raw.h"
 
@@ -222,6 +223,8 @@ void altstack_end(void)
     altstack.place = NULL;
     if (altstack.replaced) {
         altstack.replaced = false;
+        if (confined & CONFINE_BEGINNINGS)
+            return; /* the call may end the program: the memory stays this thread's */
         if (REAL(sigaltstack)(&altstack.asked, NULL) != 0)
             return; /* the thread ends in a handler that runs there */
     }

@@ -290,8 +290,8 @@ HOT uint64_t perf_mark(const siginfo_t *info)
 
 HOT void perf_overflow(ucontext_t *context)
 {
-    if (!own.ring)
-        return; /* it was on its way when the clock was stopped */
+    if (!own.ring || !options.active)
+        return; /* it was on its way when the clock was stopped, or another thread has ended measuring (confine.c) */
     int64_t period = (int64_t)options.period[own.event];
     uint64_t weight = weight_of_sample(period);
 
@@ -431,7 +431,9 @@ bool perf_stop(int event, int64_t *left)
 
     if (!ring)
         return false;
-    rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted + (int64_t)own.in_kernel * period;
+    rest = options.active /* else that clock may be forbidden */
+               ? raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted + (int64_t)own.in_kernel * period
+               : 0;
     changes_watch(NULL);
     close_read(ring);
     atomic_fetch_sub(&perf.clocks, 1);

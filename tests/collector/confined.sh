@@ -68,6 +68,10 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "getpid is forbidden before the first thread: the program prints what it would" cmp "$TMP/alone" "$TMP/out"
     record -e ALLOC -- "$PROGRAMS/confined" contend
     check "sched_yield is forbidden to threads that meet in the counts: the program ends as it would ($status)" [ $status = 3 ]
+    for number in 131 228; do # sigaltstack; clock_gettime
+        record -e CPUTIME@1000/s -- "$PROGRAMS/confined" all $number
+        check "call $number is forbidden to a thread that works and ends: the program ends as it would ($status)" [ $status = 3 ]
+    done
     record -e CPUTIME@1000/s -- "$PROGRAMS/confined" vfork
     check "a child of vfork has a filter: it ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
     check "a child of vfork has a filter: its parent's threads are measured" holds "$(value 'sum CPUTIME') > 0.2e9"

@@ -2,8 +2,9 @@
 /* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file
  * must grow. Exit status 3. confined forbid NUMBER errno|trap|kill: a filter for one system call, then threads, forked
  * children and programs that are executed in four ways, each of which has to end as it does by itself; with forbid-only
- * nothing more. confined contend: a filter for sched_yield while threads allocate. confined users DIRECTORY: becomes
- * who it is a hundred times; 3 if the files there hold 16 MiB at most.
+ * nothing more. confined contend: a filter for sched_yield while threads allocate; confined all
+ * NUMBER: one for a call of all threads, of which one is at work and ends. confined users DIRECTORY: becomes who it is
+ * a hundred times; 3 if the files there hold 16 MiB at most.
  */
 #define _GNU_SOURCE
 #include "burn.h"
@@ -64,6 +65,8 @@ static void right(int depth)
 #define SYSCALL(n, action) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1), BPF_STMT(BPF_RET | BPF_K, action)
 #define LOAD_NUMBER        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
+static unsigned for_all; /* SECCOMP_FILTER_FLAG_TSYNC: threads that there are, too; by SYS_seccomp alone */
+
 static int filter(struct sock_filter *code, unsigned short length, long by)
 {
     struct sock_fprog program = {length, code};
@@ -71,7 +74,7 @@ static int filter(struct sock_filter *code, unsigned short length, long by)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return 1;
     if (by == SYS_seccomp)
-        return (int)syscall(by, SECCOMP_SET_MODE_FILTER, 0, &program);
+        return (int)syscall(by, SECCOMP_SET_MODE_FILTER, for_all, &program);
     return by == SYS_prctl ? (int)syscall(by, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
                            : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
@@ -201,7 +204,7 @@ static int forbid(unsigned number, const char *action, int writing)
 
     if (!writing)
         code[2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result);
-    return filter(code, sizeof code / sizeof *code, 0);
+    return filter(code, sizeof code / sizeof *code, for_all ? SYS_seccomp : 0);
 }
 
 /* Without a clock, which may be forbidden. */
@@ -329,6 +332,30 @@ static int contend(void)
     return 0;
 }
 
+static void *working(void *argument)
+{
+    while (contending)
+        spin(SHORT);
+    return argument;
+}
+
+/* A filter for all threads, while one is at work. */
+static int forbid_all(unsigned number)
+{
+    pthread_t id;
+
+    contending = 1;
+    if (pthread_create(&id, NULL, working, NULL))
+        return 1;
+    spin(5L * SHORT);
+    for_all = SECCOMP_FILTER_FLAG_TSYNC;
+    if (forbid(number, "kill", 0))
+        return 1;
+    spin(20L * SHORT);
+    contending = 0;
+    return pthread_join(id, NULL);
+}
+
 /* Forked children that can open no file. */
 static int fork_without(void)
 {
@@ -381,6 +408,8 @@ int main(int argc, char **argv)
         return in_thread(spinning) ? 1 : 5;
     if (argc > 1 && !strcmp(argv[1], "contend"))
         return contend() ? 1 : 3;
+    if (argc > 2 && !strcmp(argv[1], "all"))
+        return forbid_all((unsigned)atoi(argv[2])) ? 1 : 3;
     if (argc > 1 && !strcmp(argv[1], "children"))
         return fork_without() ? 1 : 3;
     if (argc > 1 && !strcmp(argv[1], "vfork"))
