@@ -103,7 +103,7 @@ struct writer {
     uint64_t *state, time;
     const struct image *image;
     const char *path;
-    bool damage;
+    bool damage, as_made; /* chains begin as the kernel makes them */
     size_t begun;
 };
 
@@ -175,17 +175,21 @@ static void add_map(struct writer *w, uint32_t pid)
 static void add_sample(struct writer *w, uint32_t pid)
 {
     uint64_t chain = below(w->state, 4), copied = below(w->state, 3) ? STACK : 0, sp = 0x7ffffffde000;
+    uint64_t ip = code_address(w);
+    bool user = below(w->state, 5);
 
-    begin(w, PERF_RECORD_SAMPLE, below(w->state, 5) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
-    word(w, code_address(w));
+    begin(w, PERF_RECORD_SAMPLE, user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
+    word(w, ip);
     halves(w, pid, pid + (uint32_t)below(w->state, 2));
     word(w, w->time);
     word(w, 1000000);
     word(w, chain);
     for (uint64_t i = 0; i < chain; i++)
-        word(w, below(w->state, 3)   ? code_address(w)
-                : below(w->state, 2) ? (uint64_t)-128
-                                     : HQS_PARTIAL(below(w->state, 40)));
+        word(w, w->as_made && i == 0   ? (uint64_t)(user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL)
+                : w->as_made && i == 1 ? ip
+                : below(w->state, 3)   ? code_address(w)
+                : below(w->state, 2)   ? (uint64_t)-128
+                                       : HQS_PARTIAL(below(w->state, 40)));
     word(w, copied ? 2 : 0);
     for (int i = 0; i < REGISTERS && copied; i++)
         word(w, i == 8 ? code_address(w) : i == 7 ? sp : below(w->state, 2) ? sp + 8 * below(w->state, 60) : 0);
@@ -251,6 +255,7 @@ static void make_data(struct writer *w)
                                    .sample_regs_user = ALL_REGISTERS,
                                    .sample_stack_user = STACK};
 
+    w->as_made = below(w->state, 8);
     str_clear(&w->out);
     header.attrs[0] = 104;
     header.attrs[1] = header.attr_size;
@@ -280,6 +285,7 @@ static void make_stream(struct writer *w)
                                 .stack_bytes = STACK,
                                 .pid = 7};
 
+    w->as_made = false;
     str_clear(&w->out);
     str_addn(&w->out, (const char *)&header, sizeof header);
     add_records(w);
