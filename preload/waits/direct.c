@@ -14,10 +14,11 @@
 #include <string.h>
 
 /*
- * Which argument is a time limit that begins with the call: a struct timespec, or milliseconds; others end at a point
- * in time, or the kernel itself leaves there what is left. And which is a mask that the call waits with, of `bytes`.
+ * Which argument is a time limit that begins with the call: a struct timespec, or milliseconds; or one where the kernel
+ * itself leaves what is left, a struct timespec or timeval; others end at a point in time. And which is a mask that the
+ * call waits with, of `bytes`.
  */
-enum limit { OTHER, AS_IT_IS, SPAN, MILLISECONDS, LEFT, LEFT_MICROSECONDS };
+enum limit { OTHER, AS_IT_IS, MILLISECONDS, SPAN, LEFT, LEFT_MICROSECONDS };
 
 struct form {
     enum limit limit;
@@ -84,18 +85,15 @@ static void shorten(enum limit limit, long *argument, int64_t since, struct time
     if (limit == MILLISECONDS && (int)*argument > 0) {
         int64_t left = (int64_t)(int)*argument * 1000000 - (deadline_now() - since);
         *argument = left > 0 ? (left + 999999) / 1000000 : 0;
-    } else if (limit == SPAN && *argument) {
-        *rest = deadline_rest((const struct timespec *)*argument, since);
-        *argument = (long)rest;
-    } else if (limit == LEFT && *argument && !is_left_in((const void *)*argument)) {
-        *rest = deadline_rest((const struct timespec *)*argument, since);
-        *argument = (long)rest;
-    } else if (limit == LEFT_MICROSECONDS && *argument && !is_left_in((const void *)*argument)) {
-        const struct timeval *wanted = (const struct timeval *)*argument;
-        *rest = deadline_rest(&(struct timespec){wanted->tv_sec, wanted->tv_usec * 1000}, since);
-        rest->tv_nsec /= 1000; /* as a struct timeval, which has the same two words */
-        *argument = (long)rest;
     }
+    if (limit < SPAN || !*argument || (limit >= LEFT && is_left_in((const void *)*argument)))
+        return;
+    long two[2], unit = limit == LEFT_MICROSECONDS ? 1000 : 1; /* a struct timeval has two words like struct timespec */
+
+    memcpy(two, (const void *)*argument, sizeof two);
+    *rest = deadline_rest(&(struct timespec){two[0], two[1] * unit}, since);
+    rest->tv_nsec /= unit;
+    *argument = (long)rest;
 }
 
 /* The mask, as the C library's functions have it; NULL: none, or the kernel will not take it. */

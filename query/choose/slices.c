@@ -194,7 +194,7 @@ static struct hq_error *overlap_of(const struct addition *a, uint32_t profile, u
     for (uint64_t before = NEVER; db_trace_next(reader, &r);) {
         if (r.metric != a->metric)
             continue;
-        if (before != NEVER)
+        if (before != NEVER && r.weight > 1)
             most = fmax(most, period * ((double)r.weight - 1) - (double)(r.time_us - before));
         before = r.time_us;
     }

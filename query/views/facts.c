@@ -145,18 +145,17 @@ static const char *cpu_time_text(const struct run *run, const char *counted, str
     for (size_t i = 0; i < run->selection.here_count; i++) {
         const struct measure *m = &run->selection.measures.data[i];
         double seconds = scaled_value(m->total, m->scale);
-        bool is_cputime = !strcmp(m->event, "CPUTIME");
+        double share = 100 * seconds / strtod(counted, NULL);
 
-        if (is_cputime && 100 * seconds / strtod(counted, NULL) > whole)
-            return arena_printf(a,
-                                "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, "
-                                "more than that: the count lacks processes that nobody waited for, or few "
-                                "samples scatter",
-                                counted, seconds);
-        if (is_cputime)
-            return arena_printf(
-                a, "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, %.1f %%",
-                counted, seconds, 100 * seconds / strtod(counted, NULL));
+        if (strcmp(m->event, "CPUTIME"))
+            continue;
+        const char *beside = share > whole ? "more than that: the count lacks processes that nobody waited for, or few "
+                                             "samples scatter"
+                                           : arena_printf(a, "%.1f %%", share);
+
+        return arena_printf(a,
+                            "%s by the kernel's count, of the command and all that it waited for; samples: %.3f s, %s",
+                            counted, seconds, beside);
     }
     return arena_printf(a, "%s by the kernel's count, of the command and all that it waited for", counted);
 }

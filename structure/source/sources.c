@@ -134,7 +134,9 @@ static const struct source *find(struct sources *s, const char *path)
 bool sources_is_read(struct sources *s, const char *path)
 {
     find(s, path);
-    return sources_state(s, path) > SOURCE_UNREAD && !source_of(s, path)->is_left_out;
+    const struct source *f = source_of(s, path);
+
+    return f->state > SOURCE_UNREAD && !f->is_left_out;
 }
 
 const struct statements *sources_statements(struct sources *s, const char *path)
